@@ -1,0 +1,110 @@
+"""A JSON reader that notes faults and hides none.
+
+The standard reader takes NaN, doubled keys and any size of number without a word. This one reads what it can and says
+what was wrong with it, so that a rule can decide what that means.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something about a JSON text that is not as RFC 8259 wants or advises it.
+
+    ``kind``: ``empty``, ``not-utf8``, ``bom``, ``syntax``, ``constant`` (NaN, Infinity), ``doubled-key``, ``depth``
+    (deeper than this reader goes; legal JSON), ``surrogate`` (a lone one, as an escape; legal JSON).
+    ``where`` is the object in which a key is doubled (the very object, compare with ``is``).
+    """
+
+    kind: str
+    detail: str
+    where: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """A payload as read: ``value`` means something only where ``readable``."""
+
+    readable: bool
+    value: Any = None
+    faults: tuple[Fault, ...] = ()
+
+    def fault(self, kind: str) -> Fault | None:
+        """The first fault of a kind."""
+        return next((fault for fault in self.faults if fault.kind == kind), None)
+
+
+def read(data: bytes) -> JsonText:
+    """Read one JSON text. Never raises, whatever the bytes are."""
+    faults: list[Fault] = []
+    if data.startswith(b"\xef\xbb\xbf"):
+        faults.append(Fault("bom", "a byte order mark stands before the text"))
+        data = data[3:]
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        return JsonText(False, None, (*faults, Fault("not-utf8", f"byte 0x{byte:02x} at offset {error.start}")))
+    return _parse(text, faults)
+
+
+def read_text(text: str) -> JsonText:
+    """Read one JSON text that is decoded already."""
+    return _parse(text, [])
+
+
+def _parse(text: str, faults: list[Fault]) -> JsonText:
+    if not text.strip(" \t\r\n"):
+        return JsonText(False, None, (*faults, Fault("empty", "there is no JSON value")))
+
+    def constant(name: str) -> float:
+        faults.append(Fault("constant", f"{name} is no JSON value"))
+        return float(name.replace("Infinity", "inf"))
+
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        obj = dict(members)
+        if len(obj) != len(members):
+            seen: set[str] = set()
+            for key, _ in members:
+                if key in seen:
+                    faults.append(Fault("doubled-key", f"the name {key!r} stands twice in one object", obj))
+                seen.add(key)
+        return obj
+
+    try:
+        value = json.loads(text, parse_constant=constant, parse_int=_integer, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        return JsonText(False, None, (*faults, Fault("syntax", f"{error.msg} at offset {error.pos}")))
+    except RecursionError:
+        return JsonText(False, None, (*faults, Fault("depth", "nested deeper than this reader goes")))
+    if "\\u" in text and _has_lone_surrogate(text):
+        faults.append(Fault("surrogate", "a lone surrogate stands in a string"))
+    return JsonText(True, value, tuple(faults))
+
+
+def _integer(digits: str) -> int | float:
+    """An integer of any length; past Python's limit for conversion the nearest float."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    """Whether decoding the escapes leaves a surrogate without its other half."""
+    try:
+        decoded = json.loads(text)
+        json.dumps(decoded, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def strict(data: bytes) -> bool:
+    """Whether the bytes are one JSON text in strict UTF-8 that any reader takes without loss."""
+    text = read(data)
+    return text.readable and not any(fault.kind in {"bom", "constant", "surrogate"} for fault in text.faults)

@@ -1,0 +1,1 @@
+"""The requirements and schemas of specs/, loaded and checked."""

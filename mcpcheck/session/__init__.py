@@ -1,0 +1,1 @@
+"""What the traffic of a session has established so far."""

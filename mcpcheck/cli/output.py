@@ -1,0 +1,93 @@
+"""What the subcommands that report share: the --report option, where reports go, colour, and the exit code."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from mcpcheck.errors import UsageError
+from mcpcheck.verdict import Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """A report's format and the file it goes to; None is standard output."""
+
+    format: str
+    file: Path | None = None
+
+
+def report_option(function: F) -> F:
+    """Adds ``--report FORMAT[:FILE]``, which arrives as ``reports: tuple[Sink, ...]``."""
+    option = click.option(
+        "--report",
+        "reports",
+        multiple=True,
+        metavar="FORMAT[:FILE]",
+        callback=lambda ctx, param, values: parse(values),
+        help="Write the report as text or json, to FILE or to standard output; may be given several times.",
+    )
+    return option(function)
+
+
+def parse(values: Sequence[str]) -> tuple[Sink, ...]:
+    """The sinks that the options name. Text goes to standard output unless another format is sent there."""
+    from mcpcheck.report import checked
+
+    sinks = []
+    for value in values:
+        format, colon, file = value.partition(":")
+        if colon and not file:
+            raise UsageError(f"--report {value} names no file after the colon; write {format}:FILE")
+        sinks.append(Sink(checked(format), Path(file) if file not in {"", "-"} else None))
+    shown = [sink for sink in sinks if sink.file is None]
+    if len(shown) > 1:
+        raise UsageError(f"two reports cannot both go to standard output; write --report {shown[1].format}:FILE")
+    return (*sinks, *([] if shown else [Sink("text")]))
+
+
+def finish(report: Report, sinks: Sequence[Sink]) -> NoReturn:
+    """Write the report to each sink and end the command with its exit code."""
+    write(report, sinks)
+    click.get_current_context().exit(report.exit_code)
+
+
+def write(report: Report, sinks: Sequence[Sink]) -> None:
+    """Write the report to each sink: files first, so that what is read last is what was asked for on the terminal."""
+    from mcpcheck.report import render
+
+    for sink in sorted(sinks, key=lambda sink: sink.file is None):
+        if sink.file is None:
+            show(render(report, sink.format, width=width(), colour=colour()), styled=colour())
+            continue
+        try:
+            sink.file.write_text(render(report, sink.format), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"the {sink.format} report cannot be written: {error}") from None
+
+
+def show(text: str, *, styled: bool = False) -> None:
+    """Text to standard output, whatever its encoding can hold."""
+    encoding = sys.stdout.encoding or "utf-8"
+    click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=styled)
+
+
+def colour() -> bool:
+    """Whether standard output is shown in colour: on a terminal, unless NO_COLOR or TERM=dumb says otherwise."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """How wide standard output is: the terminal's columns up to 120, and 80 in a pipe."""
+    return min(shutil.get_terminal_size().columns, 120) if sys.stdout.isatty() else 80

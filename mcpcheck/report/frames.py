@@ -1,0 +1,97 @@
+"""A record as evidence: as text, shortened to what a person reads, without values that could be secrets."""
+
+import json
+import re
+from typing import Final
+
+from mcpcheck.report.escape import printable
+from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
+
+HEAD: Final = 360
+TAIL: Final = 80
+"""How many characters of a payload are shown from its beginning and, where that is not all, from its end."""
+
+SHOWN: Final = frozenset(
+    {
+        "accept",
+        "allow",
+        "cache-control",
+        "content-encoding",
+        "content-type",
+        "host",
+        "last-event-id",
+        "location",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "origin",
+        "transfer-encoding",
+        "www-authenticate",
+        "x-accel-buffering",
+    }
+)
+"""The headers whose values a report shows. Of any other it shows the name: the value could be a secret."""
+
+_BREAK: Final = re.compile(r"\r\n|\n|\r")
+
+
+def arrow(record: Record) -> str:
+    """Which way it went: ``-->`` from the client, ``<--`` from the server."""
+    return "-->" if record.dir is Dir.C2S else "<--"
+
+
+def lines(record: Record) -> list[str]:
+    """What a record holds, as lines that can be printed anywhere."""
+    if record.kind is Kind.EVENT:
+        return [_event(record)]
+    shown: list[str] = []
+    if record.http:
+        shown += head(record.http)
+    if record.data or not record.http:
+        shown += [printable(line) for line in _BREAK.split(_payload(record))]
+    if record.kind is Kind.STDERR:
+        shown[0] = "stderr: " + shown[0]
+    return shown
+
+
+def head(http: RequestHead | ResponseHead) -> list[str]:
+    """An HTTP head, compact: its first line, the headers that matter, and the names of the rest."""
+    if isinstance(http, RequestHead):
+        first = f"{http.method} {without_query(http.path)}"
+    else:
+        first = f"HTTP {http.status} {http.reason}".rstrip()
+    shown = [f"{name}: {value(name, text)}" for name, text in http.headers if name.lower() in SHOWN]
+    hidden = [name for name, _ in http.headers if name.lower() not in SHOWN]
+    if hidden:
+        shown.append(f"(also {', '.join(hidden)})")
+    return [printable(line) for line in (first, *shown)]
+
+
+def value(name: str, text: str) -> str:
+    """A header's value as a report may show it."""
+    if name.lower() not in SHOWN:
+        return "(not shown)"
+    return without_query(text) if name.lower() == "location" else text
+
+
+def without_query(address: str) -> str:
+    """An address whose query is not shown: keys and codes travel there."""
+    path, question, _ = address.partition("?")
+    return f"{path}?(not shown)" if question else path
+
+
+def _event(record: Record) -> str:
+    detail = f" {json.dumps(record.detail, sort_keys=True, default=str)}" if record.detail else ""
+    return printable(f"[{record.event or 'event'}{detail}]")
+
+
+def _payload(record: Record) -> str:
+    data = record.data.rstrip(b"\r\n") if record.kind is Kind.SSE else record.data
+    if not data:
+        return "(empty)"
+    if len(data) <= HEAD + TAIL:
+        return data.decode("utf-8", "backslashreplace")
+    # A character takes four bytes at most: the slices hold enough, and a character cut at their inner ends is dropped.
+    start = data[: 4 * HEAD + 3].decode("utf-8", "backslashreplace")[:HEAD]
+    end = data[-4 * TAIL - 3 :].decode("utf-8", "backslashreplace")[-TAIL:]
+    return f"{start} [... {len(data):,} bytes in all ...] {end}"

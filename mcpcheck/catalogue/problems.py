@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 _MOST: Final = 50
@@ -50,9 +49,12 @@ def find(schema: dict[str, Any], value: Any) -> tuple[Problem, ...]:
     """Every problem that a schema of ours has with a value, the outermost first."""
     from jsonschema import Draft202012Validator
 
-    errors = Draft202012Validator(schema).iter_errors(value)
-    found = islice((problem for error in errors for problem in _unfold(error)), _MOST)
-    return tuple(sorted(dict.fromkeys(found), key=lambda problem: len(problem.path)))
+    found: dict[Problem, None] = {}
+    for error in Draft202012Validator(schema).iter_errors(value):
+        found |= dict.fromkeys(_unfold(error))
+        if len(found) >= _MOST:
+            break
+    return tuple(sorted(found, key=lambda problem: len(problem.path)))[:_MOST]
 
 
 def _unfold(error: Any) -> Iterator[Problem]:

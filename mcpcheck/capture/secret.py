@@ -1,0 +1,123 @@
+"""Where secrets stand in a payload: members, parameters of a query or a form, credentials in plain text.
+
+``Secret`` names a stretch of the bytes; nothing is changed here. The bytes need not be JSON, nor UTF-8, nor whole.
+Every pattern is bounded, so that no text takes more than linear time.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_SECRET = (
+    r"(?:password|passwd|passphrase|pwd|secret|token|jwt|authorization|cookie|credentials?|assertion"
+    r"|(?:api|access|secret|private|signing)[-_. ]?key|session[-_. ]?id|code[-_. ]?verifier|device[-_. ]?code)"
+)
+_NAME = re.compile(_SECRET + r"\Z", re.IGNORECASE)
+_NO_SECRET = re.compile(r"(?:progress|page|continuation)[-_. ]?token\Z", re.IGNORECASE)
+_PARAMETERS = frozenset({"code", "key", "sig", "signature"})
+"""What is a secret as a parameter of a query or a form, and an ordinary member elsewhere."""
+
+_MEMBER_ENDS = (b"password", b"passwd", b"passphrase", b"pwd", b"secret", b"token", b"jwt", b"key", b"verifier")
+_MORE_ENDS = (b"authorization", b"cookie", b"credential", b"credentials", b"assertion")
+_PARAMETER_ENDS = (b"token", b"secret", b"password", b"assertion", b"verifier", b"code", b"key", b"sig", b"signature")
+_HINTS = (
+    *(end + b'"' for end in _MEMBER_ENDS + _MORE_ENDS),
+    *(end + b"=" for end in _PARAMETER_ENDS),
+    *(b"session", b"device", b"bearer ", b"\\u00"),
+)
+"""One of these stands, in lower case, in every JSON text that holds a secret. Far cheaper than to look for secrets."""
+
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}\[\],]', re.DOTALL)
+_COLON = re.compile(rb"[ \t\r\n]*:")
+_PARAMETER = re.compile(rb"(?:^|(?<=[?&]))([\w.~%+-]{1,64}+)=([^&#\s\"'\\<>]+)")
+_BEARER = re.compile(rb"(?i)\bbearer\s+((?=[\w.~+/-]{0,200}\d)[\w.~+/-]{12,}=*)")
+_SETTING = re.compile(
+    rb"(?i)\b([\w-]{0,40}" + _SECRET.encode() + rb")[\"']?\s*[=:]\s*[\"']?((?=[^\s\"',;&]{0,200}\d)[^\s\"',;&]{8,})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret at ``start`` to ``end``: what it is called, its bare value, and whether quotes belong to the stretch."""
+
+    start: int
+    end: int
+    place: str
+    value: bytes
+    quoted: bool = False
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a header or a member of this name holds a secret."""
+    return bool(_NAME.search(name)) and not _NO_SECRET.search(name)
+
+
+def is_secret_parameter(name: str) -> bool:
+    """Whether a parameter of this name, in a query or a form, holds a secret."""
+    return name.lower() in _PARAMETERS or is_secret_name(name)
+
+
+def may_stand_in(data: bytes) -> bool:
+    """False only where there is no secret. One call serves for any number of lines."""
+    low = data.lower()
+    return any(hint in low for hint in _HINTS)
+
+
+def members(data: bytes) -> Iterator[Secret]:
+    """The string members of a JSON text whose names are those of secrets, each with the path that leads to it."""
+    path: list[str | int] = []
+    for token in _TOKEN.finditer(data):
+        match token.group()[:1]:
+            case b"{":
+                path.append("")
+            case b"[":
+                path.append(0)
+            case b"}" | b"]":
+                del path[-1:]
+            case b",":
+                if path and isinstance(at := path[-1], int):
+                    path[-1] = at + 1
+            case _ if path and isinstance(name := path[-1], str):
+                if _COLON.match(data, token.end()):
+                    path[-1] = _string(token.group()).decode("utf-8", "replace")
+                elif is_secret_name(name) and len(value := _string(token.group())):
+                    place = ".".join(str(part) for part in path)
+                    yield Secret(token.start(), token.end(), place, value, quoted=True)
+
+
+def parameters(data: bytes) -> Iterator[Secret]:
+    """The secret parameters of a form, of a query, or of any address in a text."""
+    for match in _PARAMETER.finditer(data):
+        name = match.group(1).decode("ascii", "replace")
+        if is_secret_parameter(name):
+            yield Secret(match.start(2), match.end(2), name, _unquote(match.group(2)))
+
+
+def mentions(data: bytes, *, settings: bool) -> Iterator[Secret]:
+    """Bearer tokens in a text; with ``settings`` also what stands as ``NAME=value``, as in the log of a server."""
+    for match in _BEARER.finditer(data):
+        yield Secret(match.start(1), match.end(1), "bearer", match.group(1))
+    if settings:
+        for match in _SETTING.finditer(data):
+            if is_secret_name(name := match.group(1).decode("utf-8", "replace")):
+                yield Secret(match.start(2), match.end(2), name, match.group(2))
+
+
+def _string(token: bytes) -> bytes:
+    """What a JSON string says, its escapes resolved, so that one secret has one digest however it is spelled."""
+    if b"\\" in token:
+        try:
+            value: str = json.loads(token, strict=False)
+            return value.encode("utf-8", "surrogatepass")
+        except ValueError:
+            pass
+    return token.strip(b'"')
+
+
+def _unquote(value: bytes) -> bytes:
+    if b"%" not in value and b"+" not in value:
+        return value
+    from urllib.parse import unquote_to_bytes
+
+    return unquote_to_bytes(value.replace(b"+", b" "))

@@ -35,12 +35,16 @@ class Instances:
         self.random = random.Random(seed)
 
     def of(self, name: str, count: int) -> Iterator[Any]:
-        """Half of them as the type wants them, half with one or two departures."""
+        """Half of them as the type wants them, half with departures; then one without, and with null for, each member."""
         for number in range(count):
             value = self.valid({"$ref": f"#/x/{name}"})
             for _ in range((0, 1, 0, 1, 1, 2)[number % 6]):
                 value = self.departure(value)
             yield value
+        whole = self.valid({"$ref": f"#/x/{name}"})
+        for member in whole if isinstance(whole, dict) else ():
+            yield {key: value for key, value in whole.items() if key != member}
+            yield whole | {member: None}
 
     def valid(self, schema: Any, depth: int = 0) -> Any:
         """A value with the shape of a schema."""

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Final
 
+from mcpcheck.capture.redact import Redactor
 from mcpcheck.report.escape import printable
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 
@@ -35,6 +36,18 @@ SHOWN: Final = frozenset(
 _BREAK: Final = re.compile(r"\r\n|\n|\r")
 
 
+class _Blank(Redactor):
+    """Leaves no digest: a report has no salt that is secret, and a weak password could be guessed from one."""
+
+    def digest(self, value: bytes) -> bytes:
+        return b"redacted"
+
+
+def without_secrets(record: Record) -> Record:
+    """The record as a report may show it; a capture that was redacted before keeps its digests."""
+    return _Blank(b"").record(record)
+
+
 def arrow(record: Record) -> str:
     """Which way it went: ``-->`` from the client, ``<--`` from the server."""
     return "-->" if record.dir is Dir.C2S else "<--"
@@ -42,6 +55,7 @@ def arrow(record: Record) -> str:
 
 def lines(record: Record) -> list[str]:
     """What a record holds, as lines that can be printed anywhere."""
+    record = without_secrets(record)
     if record.kind is Kind.EVENT:
         return [_event(record)]
     shown: list[str] = []

@@ -92,7 +92,7 @@ STREAM: Final = Record(
     0.009,
     Dir.S2C,
     Kind.SSE,
-    b'id: 1\r\nevent: message\r\ndata: {"jsonrpc":"2.0","id":8,"result":{}}\r\n\r\n',
+    b'id: 1\r\nevent: message\r\ndata: {"jsonrpc":"2.0","id":8,"result":{"access_token":"very-secret"}}\r\n\r\n',
     exchange=3,
 )
 HOSTILE: Final = line(11, Dir.S2C, b"\x1b[2J\x1b]0;owned\x07[red]markup[/red] \xe2\x80\xae gnol \xff \xc2\x9b31m")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mcpcheck.report.counts import count, kind
 from mcpcheck.report.escape import encodable
-from mcpcheck.report.frames import value, without_query
+from mcpcheck.report.frames import value, without_query, without_secrets
 from mcpcheck.report.place import page, places
 from mcpcheck.verdict import Finding, Report, Result
 from mcpcheck.wire.record import Kind, Record, RequestHead, ResponseHead
@@ -88,7 +88,7 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
         "times": finding.times,
         "page": page(finding, report),
         **{name: value for name, value in optional.items() if value},
-        "evidence": [_frame(record) for record in finding.evidence],
+        "evidence": [_frame(without_secrets(record)) for record in finding.evidence],
     }
 
 

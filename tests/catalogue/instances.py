@@ -35,7 +35,7 @@ class Instances:
         self.random = random.Random(seed)
 
     def of(self, name: str, count: int) -> Iterator[Any]:
-        """Half of them as the type wants them, half with departures; then one without, and with null for, each member."""
+        """Half as the type wants them, half with departures; then one without, and with null for, each member."""
         for number in range(count):
             value = self.valid({"$ref": f"#/x/{name}"})
             for _ in range((0, 1, 0, 1, 1, 2)[number % 6]):

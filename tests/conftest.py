@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner, Result
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,3 +35,25 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, Path], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+class _Command(click.Command):
+    """The whole command line as click's runner wants it: our own entry point, with its errors and exit codes."""
+
+    def main(self, args: Any = None, **rest: Any) -> Any:  # type: ignore[override]
+        import sys
+
+        from mcpcheck.cli import main
+
+        before, sys.argv = sys.argv, ["mcpcheck", *args]
+        try:
+            return main()
+        finally:
+            sys.argv = before
+
+
+@pytest.fixture
+def run() -> Callable[..., Result]:
+    """Runs ``mcpcheck`` with these arguments in this process: ``.exit_code``, ``.stdout`` and ``.stderr``."""
+    runner = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1", "FORCE_COLOR": None})
+    return lambda *args, **rest: runner.invoke(_Command("mcpcheck"), [str(arg) for arg in args], **rest)

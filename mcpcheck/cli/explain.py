@@ -1,0 +1,137 @@
+"""``mcpcheck explain``: what a requirement means, who must obey it, where it stands, and what checks it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import click
+
+from mcpcheck.catalogue.load import Catalogue, load
+from mcpcheck.catalogue.requirement import SITE, Level, Observe, Requirement
+from mcpcheck.cli import output
+from mcpcheck.cli.coverage import rule_of, scenarios_of
+from mcpcheck.errors import UsageError
+from mcpcheck.report.sheet import Sheet
+from mcpcheck.scenarios.registry import Scenario, scenarios
+
+ROLES: Final = {"both": "client and server", "authorization-server": "the authorization server"}
+TRANSPORTS: Final = {
+    "any": "every transport",
+    "stdio": "stdio",
+    "http": "Streamable HTTP",
+    "sse": "HTTP with SSE (2024-11-05)",
+}
+SHOWN_BY: Final = {
+    Observe.WIRE: "any traffic that it speaks of",
+    Observe.PROBE: "an answer to a message that is sent for it",
+    Observe.FIXTURE: "a peer that has what it takes, a certain tool say",
+    Observe.INTERNAL: "nothing on the wire: it is listed, and cannot be checked from outside",
+}
+COUNTS: Final = {
+    "MUST": "breaking it fails a run",
+    "SHOULD": "breaking it is a warning, and fails a run with --strict",
+    "MAY": "either way is fine",
+}
+RELATED: Final = 8
+
+
+@click.command("explain")
+@click.argument("id")
+def command(id: str) -> None:
+    """Say what a requirement means, who must obey it, where it stands, and what checks it.
+
+    ID is a requirement's id, a prefix (which lists what is under it), or the name of a scenario.
+
+    \b
+    mcpcheck explain base.request.id-not-null
+    mcpcheck explain tools.call
+    """
+    sheet = Sheet(output.width(), output.colour())
+    catalogue = load()
+    story = next((found for found in scenarios() if found.name == id), None)
+    if id in catalogue:
+        _requirement(sheet, catalogue[id], catalogue)
+    elif story:
+        _scenario(sheet, story)
+    else:
+        _prefix(sheet, id, catalogue)
+    output.show(sheet.text(), styled=output.colour())
+
+
+def _prefix(sheet: Sheet, prefix: str, catalogue: Catalogue) -> None:
+    """What is under a prefix; a UsageError with the nearest ids where nothing is."""
+    try:
+        under = catalogue.select([prefix])
+    except UsageError:
+        catalogue.find(prefix)
+        raise
+    for id, requirement in catalogue.items():
+        if id in under:
+            sheet.line((id, "bold"), f"  {requirement.level}")
+            sheet.paragraph(requirement.summary, indent=4)
+
+
+def _requirement(sheet: Sheet, one: Requirement, catalogue: Catalogue) -> None:
+    sheet.line((one.id, "bold"))
+    sheet.paragraph(one.summary, indent=2)
+    sheet.line()
+    fields = {
+        "level": f"{one.level}: {COUNTS[one.level.split()[0]]}",
+        "who": ROLES.get(one.role, f"the {one.role}"),
+        "where": ", ".join(TRANSPORTS[transport] for transport in sorted(one.transports)),
+        "revisions": ", ".join(one.revisions),
+        "shown by": SHOWN_BY[one.observe],
+    }
+    for label, text in fields.items():
+        sheet.field(label, text, indent=0)
+    sheet.field("page", one.url, "underline", indent=0, wrap=False)
+    for number, address in enumerate(one.see):
+        sheet.field("see also" if number == 0 else "", f"{SITE}/{one.revisions[-1]}/{address}", indent=0, wrap=False)
+    sheet.line()
+    _checks(sheet, one)
+    _examples(sheet, one)
+    related = list(_related(one, catalogue))[:RELATED]
+    if related:
+        sheet.line()
+        sheet.field("related", ", ".join(related), indent=0)
+
+
+def _checks(sheet: Sheet, one: Requirement) -> None:
+    """What the rule and the scenarios say of themselves."""
+    rule, stories = rule_of(one.id), scenarios_of(one.id)
+    if rule:
+        sheet.field("rule", _sentence(rule.doc) or "judges every message that it speaks of.", indent=0)
+    for story in stories:
+        sheet.field("scenario", f"{story.name}: {_sentence(story.doc)}", indent=0)
+    if not rule and not stories:
+        unchecked = "none: nothing on the wire shows it" if one.observe is Observe.INTERNAL else "none yet"
+        sheet.field("check", "none: either way is fine" if one.level is Level.MAY else unchecked, indent=0)
+    if one.official:
+        sheet.field("official", f"the official suite's {', '.join(one.official)}", indent=0)
+
+
+def _examples(sheet: Sheet, one: Requirement) -> None:
+    for label, text, style in (("good", one.good, "green"), ("bad", one.bad, "red"), ("repair", one.repair, "")):
+        if text:
+            sheet.line()
+            for number, line in enumerate(text.strip().splitlines()):
+                sheet.field(label if number == 0 else "", line, style, indent=0, wrap=label == "repair")
+
+
+def _scenario(sheet: Sheet, story: Scenario) -> None:
+    sheet.line((story.name, "bold"), f"  a scenario against a {story.role}, on {' and '.join(story.transports)}")
+    sheet.paragraph(_sentence(story.doc), indent=2)
+    sheet.line()
+    for id in story.exercises:
+        sheet.line(id, indent=2)
+
+
+def _related(one: Requirement, catalogue: Catalogue) -> Iterable[str]:
+    """Its siblings, then what stands at the same place of the same page."""
+    parent = one.id.rpartition(".")[0]
+    siblings = [id for id in catalogue if id.rpartition(".")[0] == parent]
+    beside = [other.id for other in catalogue.values() if (other.page, other.anchor) == (one.page, one.anchor)]
+    return (id for id in dict.fromkeys(siblings + beside) if id != one.id)
+
+
+def _sentence(doc: str) -> str:
+    return " ".join(doc.split())

@@ -1,0 +1,41 @@
+"""``mcpcheck spec``: the catalogue as lines, as numbers and as JSON."""
+
+import json
+from collections.abc import Callable
+
+from click.testing import Result
+
+from mcpcheck.catalogue.load import load
+
+Run = Callable[..., Result]
+
+
+def test_every_requirement_has_one_line(run: Run) -> None:
+    lines = run("spec").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(load())
+
+
+def test_a_selection_holds_only_what_was_asked_for(run: Run) -> None:
+    options = ("--area", "tools.call", "--role", "server", "--revision", "2026-07-28", "--level", "must", "--json")
+    found = json.loads(run("spec", *options).stdout)
+    assert found
+    for one in found:
+        assert one["id"].startswith("tools.call")
+        assert one["role"] in {"server", "both"}
+        assert one["level"] in {"MUST", "MUST NOT"}
+        assert "2026-07-28" in one["revisions"]
+
+
+def test_coverage_adds_up(run: Run) -> None:
+    areas = json.loads(run("spec", "--coverage", "--json").stdout)
+    assert sum(area["requirements"] for area in areas) == len(load())
+    assert all(area["judged"] <= area["rule"] + area["scenario"] for area in areas)
+    last = run("spec", "--coverage").stdout.splitlines()[-1]
+    assert last.split()[:2] == ["total", str(len(load()))]
+
+
+def test_a_selection_without_anything_is_an_error(run: Run) -> None:
+    assert run("spec", "--area", "nowhere").exit_code == 2
+    empty = run("spec", "--area", "discover.client", "--level", "MAY")
+    assert empty.exit_code == 2
+    assert "loosen" in empty.stderr

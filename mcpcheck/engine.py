@@ -11,6 +11,7 @@ from mcpcheck.session.session import Session
 from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire.decode import Decoder
 from mcpcheck.wire.event import Event
+from mcpcheck.wire.protocol import REVISIONS
 from mcpcheck.wire.record import Record
 
 See = Callable[[Any, Session], Verdicts]
@@ -20,7 +21,9 @@ class Engine:
     """Judges one session. Feed it the records in order, then finish.
 
     ``endpoint`` is the path of the MCP endpoint on HTTP; ``default`` the revision of messages that do not tell theirs;
-    ``only`` limits the rules to these ids.
+    ``only`` limits the rules to these ids; ``one_client`` says that one client instance alone speaks to the server.
+
+    Before the revision of a message is known, what holds in every revision is judged.
     """
 
     def __init__(
@@ -30,12 +33,13 @@ class Engine:
         endpoint: str | None = None,
         default: str | None = None,
         only: Collection[str] | None = None,
+        one_client: bool | None = None,
         catalogue: Catalogue | None = None,
     ) -> None:
-        self.session = Session(transport, default)
+        self.session = Session(transport, default, one_client=one_client)
         self.decoder = Decoder(endpoint)
         catalogue = catalogue or load()
-        self._by_type: dict[type[Event], list[tuple[Requirement, See]]] = {}
+        self._by_type: dict[type[Event], list[tuple[Requirement, See, bool]]] = {}
         self._all: list[tuple[Requirement, tuple[type[Event], ...], See]] = []
         self._ends: list[tuple[Requirement, Callable[[Session], Verdicts]]] = []
         for rule in rules().values():
@@ -52,35 +56,50 @@ class Engine:
         return [verdict for _, verdicts in self.follow(record) for verdict in verdicts]
 
     def follow(self, record: Record) -> Iterator[tuple[Event, list[Verdict]]]:
-        """Each event of a record with its verdicts; the session stands as it is just after the event."""
+        """Each event of a record with its verdicts; the session stands as it is just after the event.
+
+        A verdict on an earlier event that only this one made clear comes with this one.
+        """
         for event in self.decoder.decode(record):
             self.session.see(event)
-            yield event, list(self._judge(event))
+            verdicts = [] if self.session.kept_back else list(self._judge(event))
+            verdicts += self._judge_late(self.session.settle())
+            yield event, verdicts
 
     def finish(self) -> list[Verdict]:
         """The verdicts that only the end of the session allows."""
-        return [
-            self._verdict(requirement, judgement)
-            for requirement, end in self._ends
-            for judgement in end(self.session) or ()
-        ]
+        verdicts = self._judge_late(self.session.finish())
+        for requirement, end in self._ends:
+            verdicts += [self._verdict(requirement, judgement) for judgement in end(self.session) or ()]
+        return verdicts
+
+    def _judge_late(self, events: Iterable[Event]) -> list[Verdict]:
+        verdicts: list[Verdict] = []
+        for event in events:
+            with self.session.speaking_of(event):
+                verdicts += self._judge(event)
+        return verdicts
 
     def _judge(self, event: Event) -> Iterator[Verdict]:
         revision = self.session.revision
-        for requirement, see in self._watching(type(event)):
-            if revision in requirement.revisions:
+        for requirement, see, universal in self._watching(type(event)):
+            if revision in requirement.revisions or (revision is None and universal):
                 for judgement in see(event, self.session) or ():
                     yield self._verdict(requirement, judgement)
 
-    def _watching(self, kind: type[Event]) -> list[tuple[Requirement, See]]:
+    def _watching(self, kind: type[Event]) -> list[tuple[Requirement, See, bool]]:
         if kind not in self._by_type:
-            self._by_type[kind] = [(req, see) for req, sees, see in self._all if issubclass(kind, sees)]
+            self._by_type[kind] = [
+                (requirement, see, set(REVISIONS) <= set(requirement.revisions))
+                for requirement, sees, see in self._all
+                if issubclass(kind, sees)
+            ]
         return self._by_type[kind]
 
     def _verdict(self, requirement: Requirement, judgement: Judgement) -> Verdict:
         event = judgement.event
         sender = event.dir.sender if event else "server"
-        blames = requirement.role if requirement.role in {"client", "server"} else sender
+        blames = judgement.blames or (requirement.role if requirement.role in {"client", "server"} else sender)
         frames = sorted({*judgement.also, *([event.record.n] if event else [])})
         return Verdict(requirement.id, judgement.outcome, blames, tuple(frames), judgement.expected, judgement.actual)
 
@@ -98,3 +117,8 @@ def tally(verdicts: Iterable[Verdict]) -> dict[str, dict[Outcome, int]]:
     for verdict in verdicts:
         counts[verdict.requirement][verdict.outcome] += 1
     return counts
+
+
+def judgeable() -> frozenset[str]:
+    """The ids that some rule judges."""
+    return frozenset(rules())

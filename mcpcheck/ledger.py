@@ -58,7 +58,7 @@ class Ledger:
 
     def _finding(self, verdict: Verdict, records: Mapping[int, Record]) -> None:
         kept = self._findings[verdict.requirement]
-        alike = (verdict.outcome, verdict.expected, verdict.actual, verdict.scenario)
+        alike: tuple[str, ...] = (verdict.outcome, verdict.expected, verdict.actual, verdict.scenario)
         if alike not in kept and len(kept) >= DISTINCT:
             alike = next(reversed(kept))
         if alike in kept:

@@ -9,24 +9,51 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_SECRET = (
-    r"(?:password|passwd|passphrase|pwd|secret|token|jwt|authorization|cookie|credentials?|assertion"
-    r"|(?:api|access|secret|private|signing)[-_. ]?key|session[-_. ]?id|code[-_. ]?verifier|device[-_. ]?code)"
-)
-_NAME = re.compile(_SECRET + r"\Z", re.IGNORECASE)
-_NO_SECRET = re.compile(r"(?:progress|page|continuation)[-_. ]?token\Z", re.IGNORECASE)
-_PARAMETERS = frozenset({"code", "key", "sig", "signature"})
+_WORDS = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "jwt",
+    "authorization",
+    "cookie",
+    "credential",
+    "credentials",
+    "assertion",
+]
+_PAIRS = [
+    "api key",
+    "access key",
+    "secret key",
+    "private key",
+    "signing key",
+    "session id",
+    "code verifier",
+    "device code",
+]
+_NAMES = [*_WORDS, *(pair.replace(" ", "") for pair in _PAIRS), *(pair.replace(" ", "[-_. ]") for pair in _PAIRS)]
+"""How the name of a secret ends, in lower case."""
+
+_PARAMETERS = ["code", "key", "sig", "signature"]
 """What is a secret as a parameter of a query or a form, and an ordinary member elsewhere."""
 
-_MEMBER_ENDS = (b"password", b"passwd", b"passphrase", b"pwd", b"secret", b"token", b"jwt", b"key", b"verifier")
-_MORE_ENDS = (b"authorization", b"cookie", b"credential", b"credentials", b"assertion")
-_PARAMETER_ENDS = (b"token", b"secret", b"password", b"assertion", b"verifier", b"code", b"key", b"sig", b"signature")
-_HINTS = (
-    *(end + b'"' for end in _MEMBER_ENDS + _MORE_ENDS),
-    *(end + b"=" for end in _PARAMETER_ENDS),
-    *(b"session", b"device", b"bearer ", b"\\u00"),
+_SECRET = f"(?:{'|'.join(_NAMES)})"
+_NAME = re.compile(_SECRET + r"\Z", re.IGNORECASE)
+_NO_SECRET = re.compile(r"(?:progress|page|continuation)[-_. ]?token\Z", re.IGNORECASE)
+
+
+def _ends_with(names: list[str], mark: str) -> str:
+    """A pattern that looks back: the search runs from mark to mark, which is several times as fast as for the names."""
+    return "|".join(f"(?<={name}{mark})" for name in names)
+
+
+_LAST_TWO = "|".join(sorted({name[-2:] for name in _NAMES}))
+_SOME_MEMBER = re.compile(
+    f'"(?=[ \t\r\n]*+:[ \t\r\n]*+")(?<=(?:{_LAST_TWO})")(?:{_ends_with(_NAMES, chr(34))})'.encode()
 )
-"""One of these stands, in lower case, in every JSON text that holds a secret. Far cheaper than to look for secrets."""
+_SOME_PARAMETER = re.compile(f"=(?:{_ends_with([*_NAMES, *_PARAMETERS], '=')})".encode())
 
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}\[\],]', re.DOTALL)
 _COLON = re.compile(rb"[ \t\r\n]*:")
@@ -59,9 +86,14 @@ def is_secret_parameter(name: str) -> bool:
 
 
 def may_stand_in(data: bytes) -> bool:
-    """False only where there is no secret. One call serves for any number of lines."""
+    """False only where a text of JSON has no secret. One call serves for any number of lines; it has to be fast."""
     low = data.lower()
-    return any(hint in low for hint in _HINTS)
+    return (
+        _SOME_MEMBER.search(low) is not None
+        or _SOME_PARAMETER.search(low) is not None
+        or b"bearer " in low
+        or b"\\u00" in low  # a name may be spelled with escapes
+    )
 
 
 def members(data: bytes) -> Iterator[Secret]:

@@ -32,13 +32,17 @@ from mcpcheck.wire.event import Event
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a rule says of an event. ``also`` are the frames, beside the event's own, that it takes to see it."""
+    """What a rule says of an event. ``also`` are the frames, beside the event's own, that it takes to see it.
+
+    ``blames`` is who is at fault, where it is not the one whom the requirement binds or who sent the event.
+    """
 
     outcome: Outcome
     event: Event | None
     expected: str = ""
     actual: str = ""
     also: tuple[int, ...] = ()
+    blames: str = ""
 
 
 Verdicts = Iterator[Judgement]
@@ -49,14 +53,14 @@ def holds(event: Event) -> Judgement:
     return Judgement(Outcome.HOLDS, event)
 
 
-def broken(event: Event | None, expected: str, actual: str, *also: int) -> Judgement:
+def broken(event: Event | None, expected: str, actual: str, *also: int, blames: str = "") -> Judgement:
     """The event breaks the requirement, beyond doubt."""
-    return Judgement(Outcome.BROKEN, event, expected, actual, also)
+    return Judgement(Outcome.BROKEN, event, expected, actual, also, blames)
 
 
-def suspect(event: Event | None, expected: str, actual: str, *also: int) -> Judgement:
+def suspect(event: Event | None, expected: str, actual: str, *also: int, blames: str = "") -> Judgement:
     """The event looks wrong, but the text is unclear, or this is a heuristic: at most a warning."""
-    return Judgement(Outcome.SUSPECT, event, expected, actual, also)
+    return Judgement(Outcome.SUSPECT, event, expected, actual, also, blames)
 
 
 @dataclass(frozen=True, slots=True)

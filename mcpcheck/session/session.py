@@ -1,26 +1,36 @@
 """Session: reads events in order and keeps what they establish. Symmetric in client and server; it never raises.
 
-After ``see(event)`` the attributes ``revision``, ``call``, ``near``, ``clash`` and ``exchange`` speak of that event.
-The era is a property of each message, not of the connection: a dual-era server serves both side by side.
+After ``see(event)`` the attributes ``revision``, ``call``, ``near``, ``clash``, ``attempt`` and ``exchange`` speak of
+that event. The era is a property of each message, not of the connection: a dual-era server serves both side by side.
+What becomes clear only later (a stray line, an answer without a request) comes as an event of the session's own:
+``settle()`` gives those that the last event brought, ``finish()`` those that only the end allows.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from mcpcheck.session import ids
+from mcpcheck.session.orphans import Orphan, Orphans
+from mcpcheck.session.rounds import Rounds
+from mcpcheck.session.strays import Strays
 from mcpcheck.wire.event import (
     Aborted,
     Answer,
+    Batch,
     Closed,
     Event,
     Exited,
+    Gap,
     HttpRequest,
     HttpResponse,
     Notification,
+    NotJson,
     NotMessage,
     Request,
 )
-from mcpcheck.wire.protocol import LEGACY, MODERN, PROTOCOL_VERSION
+from mcpcheck.wire.protocol import LEGACY, MODERN, PROTOCOL_VERSION, SUBSCRIPTION_ID
 from mcpcheck.wire.record import Dir, RequestHead, ResponseHead, header
 
 
@@ -34,6 +44,7 @@ class Call:
     answers: list[Answer] = field(default_factory=list)
     notifications: int = 0
     cancelled: bool = False
+    lost: bool = False  # its exchange ended without an answer
 
     @property
     def answer(self) -> Answer | None:
@@ -54,39 +65,71 @@ class Exchange:
     response: ResponseHead | None = None
     response_frame: int = 0
     call: Call | None = None
+    notification: Notification | None = None  # what the client POSTed, where it was one
     ended: str | None = None
 
     @property
     def status(self) -> int | None:
         return self.response.status if self.response else None
 
+    @property
+    def media_type(self) -> str:
+        """The answer's media type in lower case, without parameters; empty where there is none."""
+        value = header(self.response, "content-type") if self.response else None
+        return (value or "").partition(";")[0].strip().lower()
+
+    @property
+    def may_be_resumed(self) -> bool:
+        """Whether the answer may still come on another stream: event streams of the handshake era."""
+        legacy = self.call is not None and self.call.revision in LEGACY
+        return legacy and self.media_type == "text/event-stream"
+
 
 class Session:
-    """What the traffic has established. ``default`` is the revision of messages that do not tell theirs."""
+    """What the traffic has established. ``default`` is the revision of messages that do not tell theirs.
 
-    def __init__(self, transport: str = "stdio", default: str | None = None) -> None:
+    ``one_client``: all that goes to the server comes from one client instance. On HTTP a recording cannot show it.
+    """
+
+    def __init__(self, transport: str = "stdio", default: str | None = None, *, one_client: bool | None = None) -> None:
         self.transport = transport
         self.default = default
+        self.one_client = transport == "stdio" if one_client is None else one_client
         self.revision: str | None = default
         self.call: Call | None = None  # the call that the event belongs to
         self.near: Call | None = None  # an answer without a call: the open call that it was probably meant for
         self.clash: Call | None = None  # a request: an open call of the same sender with the same id
+        self.attempt: Call | None = None  # a request that brings input: the call that it repeats
         self.exchange: Exchange | None = None
+        self.kept_back = False  # the event is a line that may be part of a longer text: not to be judged yet
+        self.whole = True  # the recording shows everything from the beginning to here
         self.modern_seen = False
         self.negotiated: str | None = None  # the legacy revision that initialize settled on
         self.capabilities: dict[str, Any] = {}  # the server's, as it last declared them
         self.supported: tuple[str, ...] = ()  # versions that a discover result listed
         self.discovered = False
         self.exited = False
-        self._open: dict[tuple[Dir, ids.Key], Call] = {}
+        self.client_left = False  # stdio: the client closed the server's input
+        self._begun = False
+        self._open: dict[tuple[Dir, ids.Key], list[Call]] = {}
         self._settled: set[tuple[Dir, ids.Key]] = set()
         self._exchanges: dict[int, Exchange] = {}
         self._sessions: dict[str, str] = {}  # legacy HTTP: session id to negotiated revision
         self._unread: set[tuple[Dir, ids.Key]] = set()  # ids of objects that were no message
+        self._listens: dict[ids.Key, Call] = {}  # subscriptions/listen requests, open or ended
+        self._strays = Strays()
+        self._orphans = Orphans()
+        self._rounds = Rounds()
+        self._pending: list[Event] = []
+
+    @property
+    def stateless(self) -> bool:
+        """Whether the event belongs to the era of per-request _meta, in which servers send no requests."""
+        return self.revision is not None and self.revision not in LEGACY
 
     def open_calls(self, sender: Dir = Dir.C2S) -> list[Call]:
         """Requests of one side that wait for an answer, oldest first."""
-        return [call for (side, _), call in self._open.items() if side is sender]
+        return [call for (side, _), calls in self._open.items() if side is sender for call in calls]
 
     def was_answered(self, sender: Dir, id: Any) -> bool:
         """Whether a request of that side with that id has been answered already."""
@@ -96,10 +139,19 @@ class Session:
         """Whether that side sent something with this id that was no message."""
         return (sender, ids.key(id)) in self._unread
 
+    def listen(self, id: Any) -> Call | None:
+        """The subscriptions/listen request with this id, open or ended."""
+        return self._listens.get(ids.key(id))
+
     def see(self, event: Event) -> None:
         """Take one event in."""
-        self.call = self.near = self.clash = None
+        if not self._begun:
+            self._begun = True
+            self.whole = event.record.n <= 1
+        self.call = self.near = self.clash = self.attempt = None
         self.exchange = self._exchange(event)
+        self._pending += self._strays.see(event)
+        self.kept_back = self._strays.keeps
         match event:
             case HttpRequest():
                 self._http_request(event)
@@ -111,13 +163,45 @@ class Session:
                 self._answer(event)
             case Notification():
                 self._notification(event)
+            case NotJson() | Batch():
+                self._orphans.sent_unreadable(event.dir)
             case NotMessage():
                 self._unread.add((event.dir, ids.key(event.id)))
+                self._orphans.sent_unreadable(event.dir)
             case Closed() | Aborted():
                 self._ended(event)
             case Exited():
                 self.exited = True
+            case Gap():
+                self.whole = False
         self.revision = self._revision(event)
+
+    def settle(self) -> list[Event]:
+        """The events of the session's own that the last event brought; each is to be judged ``speaking_of`` it."""
+        pending, self._pending = self._pending, []
+        return pending
+
+    def finish(self) -> list[Event]:
+        """The events of the session's own that only its end allows."""
+        self._pending += self._strays.finish()
+        self._pending += self._orphans.finish()
+        return self.settle()
+
+    @contextmanager
+    def speaking_of(self, event: Event) -> Iterator[None]:
+        """Let ``revision``, ``call`` and ``exchange`` speak of an event of the session's own, for a while."""
+        kept = self.call, self.near, self.clash, self.attempt, self.exchange, self.revision
+        self.call = self.near = self.clash = self.attempt = None
+        self.exchange = self._exchanges.get(event.record.exchange or -1)
+        if isinstance(event, Orphan):
+            self.near = event.call
+            self.revision = event.revision
+        else:
+            self.revision = self._revision(event)
+        try:
+            yield
+        finally:
+            self.call, self.near, self.clash, self.attempt, self.exchange, self.revision = kept
 
     # what an event belongs to
 
@@ -142,66 +226,132 @@ class Session:
 
     def _request(self, event: Request) -> None:
         place = (event.dir, ids.key(event.id))
-        self.clash = self._open.get(place)
+        same = self._open.setdefault(place, [])
+        self.clash = same[-1] if same else None
         self.modern_seen = self.modern_seen or PROTOCOL_VERSION in event.meta
         call = Call(event, self._revision_of_request(event), self.exchange)
-        self.call = self._open[place] = call
+        self.call = call
+        same.append(call)
         self._settled.discard(place)
+        self.attempt = self._rounds.asked(call)
+        if event.method == "subscriptions/listen":
+            self._listens[place[1]] = call
         if self.exchange and event.dir is Dir.C2S:
             self.exchange.call = call
 
     def _answer(self, event: Answer) -> None:
         asker = event.dir.other
         place = (asker, ids.key(event.id))
-        call = self._open.get(place) if event.has_id else None
-        if self.exchange and self.exchange.call and asker is Dir.C2S:
-            own = self.exchange.call
+        same = self._open.get(place) if event.has_id else None
+        call = same[0] if same else None
+        own = self.exchange.call if self.exchange and asker is Dir.C2S else None
+        if own is not None:
             if event.has_id and ids.key(own.request.id) == place[1]:
                 call = own
             elif call is None:
                 self.near = own
-        if call is None and self.near is None:
-            self.near = self._nearest(asker, event)
-        meant = call or self.near
-        if meant is not None:
-            meant.answers.append(event)
-            settled = (asker, ids.key(meant.request.id))
-            if self._open.get(settled) is meant:
-                del self._open[settled]
-            self._settled.add(settled)
         self.call = call
         if call is not None:
+            self._answered(call, event)
             self._learn(call, event)
+        else:
+            self._orphan(event, asker)
 
-    def _nearest(self, asker: Dir, event: Answer) -> Call | None:
-        """On stdio: the open call whose id differs in type only, or the only one where an id is missing."""
-        waiting = self.open_calls(asker)
-        alike = [call for call in waiting if ids.alike(call.request.id, event.id)]
-        if alike:
-            return alike[0]
-        if len(waiting) == 1 and event.has_result and not self.was_answered(asker, event.id):
-            return waiting[0]
-        return None
+    def _answered(self, call: Call, event: Answer) -> None:
+        if call.answers:
+            self._tell(event, "duplicate", call)
+        call.answers.append(event)
+        asker = call.request.dir
+        if self._drop(call):
+            self._pending += self._orphans.answered(asker, call)
+        self._settled.add((asker, ids.key(call.request.id)))
+
+    def _orphan(self, event: Answer, asker: Dir) -> None:
+        if self.near is not None:
+            self._tell(event, "misnamed", self.near)
+            self._answered(self.near, event)
+        elif event.has_id and event.id is not None and self.was_answered(asker, event.id):
+            self._tell(event, "duplicate", None)
+        elif event.has_id and self.was_unreadable(asker, event.id):
+            self._tell(event, "unreadable", None)
+        elif self.exchange is not None and asker is Dir.C2S:
+            self._tell(event, self._kind_on_http(self.exchange, event), None)
+        elif self.whole:
+            waiting = [call for call in self.open_calls(asker) if call.request.method != "subscriptions/listen"]
+            told = self._orphans.take(event, asker, waiting, self._ambient())
+            if isinstance(told, Orphan):
+                self._pending.append(told)
+                self.near = told.call
+                if told.call is not None:
+                    self._answered(told.call, event)
+
+    def _kind_on_http(self, exchange: Exchange, event: Answer) -> str:
+        """What an answer is for on an exchange that carried no request."""
+        if exchange.notification:
+            return "notification"
+        if event.has_result or exchange.request is None:
+            return "unasked"
+        return "unreadable" if event.id is None else "invented"
+
+    def _tell(self, event: Answer, kind: str, call: Call | None) -> None:
+        revision = call.revision if call else self._ambient()
+        note = self.exchange.notification if self.exchange else None
+        self._pending.append(Orphan(event.record, kind, event, revision, call, note))
 
     def _notification(self, event: Notification) -> None:
-        if event.dir is Dir.S2C and self.exchange:
-            self.call = self.exchange.call
+        if event.dir is Dir.S2C:
+            self.call = self._call_of(event)
+        elif self.exchange:
+            self.exchange.notification = event
+        if self.exchange is None or event.dir is Dir.S2C:
+            self._orphans.notified(event)
         if event.method == "notifications/cancelled":
-            cancelled = self._open.get((event.dir, ids.key(event.param("requestId"))))
-            if cancelled:
+            for cancelled in self._open.get((event.dir, ids.key(event.param("requestId"))), ()):
                 cancelled.cancelled = True
         if self.call:
             self.call.notifications += 1
 
+    def _call_of(self, event: Notification) -> Call | None:
+        """The request that a server's notification belongs to: by its stream, its subscription, or its token."""
+        if self.exchange:
+            return self.exchange.call
+        if SUBSCRIPTION_ID in event.meta:
+            return self.listen(event.meta[SUBSCRIPTION_ID])
+        token = event.param("progressToken")
+        if token is None:
+            return None
+        wanted = ids.key(token)
+        calls = (call for call in self.open_calls() if "progressToken" in call.request.meta)
+        return next((call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted), None)
+
     def _ended(self, event: Event) -> None:
         exchange = self.exchange
         if exchange is None:
+            self.client_left = self.client_left or event.dir is Dir.C2S
             return
         self.call = exchange.call
+        if event.dir is Dir.C2S and isinstance(event, Closed):
+            return  # the end of a request's body: the answer is still to come
         exchange.ended = "abort" if isinstance(event, Aborted) else "eof"
         self._exchanges.pop(exchange.n, None)
-        if exchange.call and exchange.call.open:
-            self._open.pop((Dir.C2S, ids.key(exchange.call.request.id)), None)
+        if exchange.may_be_resumed:
+            return
+        for call in [call for calls in self._open.values() for call in calls if call.exchange is exchange]:
+            call.lost = True
+            self._drop(call)
+
+    def _drop(self, call: Call) -> bool:
+        """Take a call from the open ones; False where it was not among them."""
+        place = (call.request.dir, ids.key(call.request.id))
+        same = self._open.get(place, [])
+        if not any(open is call for open in same):
+            return False
+        rest = [open for open in same if open is not call]
+        if rest:
+            self._open[place] = rest
+        else:
+            del self._open[place]
+        return True
 
     # what an answer teaches
 
@@ -209,6 +359,7 @@ class Session:
         result = answer.result
         if not isinstance(result, dict):
             return
+        self._rounds.answered(call, answer)
         if call.request.method == "server/discover":
             self.discovered = True
             self._take_capabilities(result)
@@ -219,19 +370,19 @@ class Session:
             self._take_capabilities(result)
             version = result.get("protocolVersion")
             if isinstance(version, str):
-                self._settle(version)
+                self._negotiated(version)
 
     def _take_capabilities(self, result: dict[str, Any]) -> None:
         capabilities = result.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
 
-    def _settle(self, version: str) -> None:
+    def _negotiated(self, version: str) -> None:
         session_id = None
         if self.exchange and self.exchange.response:
             session_id = header(self.exchange.response, "mcp-session-id")
         if session_id is not None:
             self._sessions[session_id] = version
-        else:
+        elif version in LEGACY:
             self.negotiated = version
 
     # which revision governs
@@ -272,8 +423,8 @@ class Session:
         return version if version in LEGACY else MODERN
 
     def _ambient(self) -> str | None:
-        """The revision of what does not tell its own: what the connection has spoken so far."""
-        if self.negotiated and not self.modern_seen:
+        """The revision of what does not tell its own: once initialize has settled one, that one."""
+        if self.negotiated:
             return self.negotiated
         if self.modern_seen:
             return MODERN

@@ -16,6 +16,7 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[2]
 TICKETS = (sys.executable, str(ROOT / "fixtures" / "tickets.py"))
+ASKING = (sys.executable, "-m", "fixtures.asking")  # to be started with cwd=ROOT
 TICKETS_CLIENT = (sys.executable, str(ROOT / "fixtures" / "tickets_client.py"))
 
 LISTENING = re.compile(rb"listening on (http://\S+)")

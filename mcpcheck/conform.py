@@ -1,0 +1,243 @@
+"""Choose scenarios, run them against a server, judge, and report."""
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from mcpcheck.catalogue.load import Catalogue, load
+from mcpcheck.catalogue.requirement import Requirement
+from mcpcheck.engine import judgeable
+from mcpcheck.errors import PeerUnavailable, UsageError, bug
+from mcpcheck.lab import Lab, Target
+from mcpcheck.ledger import Ledger
+from mcpcheck.peer import Peer
+from mcpcheck.roles import ToolPolicy
+from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
+from mcpcheck.survey import LegacyOnly, survey
+from mcpcheck.transports.base import Limits
+from mcpcheck.verdict import Report, SessionInfo, Verdict
+from mcpcheck.wire.protocol import MODERN
+
+Progress = Callable[[int, int, str], None]
+SILENCES = 3
+"""After so many scenarios in a row that the server left without any answer, the rest is not tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a user wants tested, and how."""
+
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    policy: ToolPolicy = field(default_factory=ToolPolicy)
+    limits: Limits = field(default_factory=Limits)
+    headers: tuple[tuple[str, str], ...] = ()
+    strict: bool = False
+    save: Path | None = None
+    options: str = ""  # the options that a reproducing command has to repeat
+
+    def considered(self, catalogue: Catalogue, transport: str) -> frozenset[str]:
+        """The ids that such a run can judge: those of servers that some rule or scenario covers."""
+        covered = set(judgeable()) | {id for found in scenarios("server") for id in found.exercises}
+        able = frozenset(id for id in covered if _concerns(catalogue[id], transport))
+        chosen = catalogue.select(self.only) & able if self.only else able
+        if self.only and not chosen:
+            named = ", ".join(self.only)
+            raise UsageError(f"nothing under {named} is checked on a server over {transport} in this version")
+        return chosen - (catalogue.select(self.skip) if self.skip else frozenset())
+
+
+def _concerns(requirement: Requirement, transport: str) -> bool:
+    return (
+        requirement.role in {"server", "both"} and MODERN in requirement.revisions and requirement.holds_on(transport)
+    )
+
+
+def chosen_scenarios(plan: Plan, considered: Collection[str], transport: str) -> list[Scenario]:
+    """The scenarios that exercise something wanted; where only rules judge it, every scenario's traffic helps."""
+    able = [found for found in scenarios("server") if transport in found.transports]
+    if not plan.only:
+        return able
+    exercised = {id for found in able for id in found.exercises}
+    if not set(considered) <= exercised:
+        return able
+    return [found for found in able if set(found.exercises) & set(considered)]
+
+
+class Conform:
+    """One run against one target."""
+
+    def __init__(self, target: Target, plan: Plan, progress: Progress = lambda done, total, name: None) -> None:
+        self.lab = Lab(target, plan.limits, plan.policy, plan.headers)
+        self.plan = plan
+        self.considered = plan.considered(load(), target.kind)
+        self.scenarios = chosen_scenarios(plan, self.considered, target.kind)
+        self.ledger = Ledger(self.considered, reproduce=self._reproduce)
+        self.silent = 0
+        self.done = 0
+        self._progress = progress
+        self._shared: Peer | None = None
+        self._shared_exit: AsyncExitStack | None = None
+
+    def _reproduce(self, verdict: Verdict) -> str:
+        options = f"{self.plan.options} " if self.plan.options else ""
+        return f"mcpcheck conform {options}--only {verdict.requirement} {self.lab.target.words}"
+
+    async def run(self) -> Ledger:
+        """Survey the server, run every chosen scenario, and gather the verdicts."""
+        try:
+            await survey(self.lab)
+        except LegacyOnly as found:
+            self.ledger.trouble(
+                "survey",
+                f"the server speaks {found}, but not {MODERN}: server/discover is not served and initialize is. "
+                "Servers of the handshake era can be recorded with `mcpcheck tap` and judged with `mcpcheck lint`.",
+            )
+        except Abandoned as ended:
+            self.ledger.trouble("survey", f"the server stopped answering: {ended}")
+        else:
+            await self._run_all()
+        self._gather()
+        return self.ledger
+
+    async def _run_all(self) -> None:
+        shared = [found for found in self.scenarios if self._shares(found)]
+        alone = [found for found in self.scenarios if not self._shares(found)]
+        async with anyio.create_task_group() as tasks:
+            limiter = anyio.CapacityLimiter(1 if self.lab.target.kind == "stdio" else 4)
+            tasks.start_soon(self._run_shared, shared)
+            for found in alone:
+                tasks.start_soon(self._run_alone, found, limiter)
+
+    def _shares(self, found: Scenario) -> bool:
+        return self.lab.target.kind == "stdio" and not found.fresh
+
+    async def _run_alone(self, found: Scenario, limiter: anyio.CapacityLimiter) -> None:
+        async with limiter:
+            if self._gave_up(found):
+                return
+            try:
+                async with self.lab.connect(found.name, found.name) as peer:
+                    await self._play(found, peer)
+            except PeerUnavailable as gone:
+                self._lost(found, str(gone))
+            self._count(found)
+
+    async def _run_shared(self, found: Sequence[Scenario]) -> None:
+        """One connection for all that do not need their own; a peer that dies gets a successor."""
+        try:
+            for each in found:
+                if self._gave_up(each):
+                    continue
+                try:
+                    peer = await self._shared_peer()
+                    peer.scenario = each.name
+                    await self._play(each, peer)
+                    if not peer.transport.alive:
+                        await self._close_shared()
+                except PeerUnavailable as gone:
+                    self._lost(each, str(gone))
+                self._count(each)
+        finally:
+            await self._close_shared()
+
+    async def _shared_peer(self) -> Peer:
+        if self._shared is None:
+            self._shared_exit = AsyncExitStack()
+            number = sum(peer.name.startswith("shared") for peer in self.lab.finished) + 1
+            self._shared = await self._shared_exit.enter_async_context(self.lab.connect(f"shared-{number}"))
+        return self._shared
+
+    async def _close_shared(self) -> None:
+        if self._shared_exit is not None:
+            leaving, self._shared_exit, self._shared = self._shared_exit, None, None
+            await leaving.aclose()
+
+    async def _play(self, found: Scenario, peer: Peer) -> None:
+        """Run one scenario to its end, whatever that is, and say for each id what came of it."""
+        voice = replace(peer.voice)
+        before = len(peer.verdicts)
+        missing = ""
+        try:
+            with anyio.fail_after(self.plan.limits.start + 20 * self.plan.limits.answer):
+                await found.run(peer)
+                if peer.voice.era == "modern":
+                    await peer.fence()
+            self.silent = 0
+        except Untestable as lacking:
+            missing, self.silent = str(lacking), 0
+        except Abandoned as ended:
+            missing = f"the server stopped answering: {ended}"
+            self.silent += 1
+            await self._drop_shared(peer)
+        except TimeoutError:
+            missing = "the scenario ran out of time"
+            await self._drop_shared(peer)
+        except PeerUnavailable:
+            raise
+        except Exception as error:
+            missing = f"mcpcheck failed: {error!r}"
+            self.ledger.trouble(found.name, f"this is a bug in mcpcheck, please report it: {bug(error)}")
+            await self._drop_shared(peer)
+        finally:
+            peer.voice = voice
+        judged = {verdict.requirement for verdict in peer.verdicts[before:]}
+        if missing:
+            for id in found.exercises:
+                if id not in judged:
+                    peer.untestable(id, missing)
+
+    async def _drop_shared(self, peer: Peer) -> None:
+        if peer is self._shared:
+            await self._close_shared()
+
+    def _gave_up(self, found: Scenario) -> bool:
+        if self.silent < SILENCES:
+            return False
+        self._lost(found, f"not tried: the server left {SILENCES} scenarios in a row without an answer")
+        self._count(found)
+        return True
+
+    def _lost(self, found: Scenario, why: str) -> None:
+        self.silent += 1
+        self.ledger.trouble("server", why)
+        for id in found.exercises:
+            if id in self.considered:
+                self.ledger.add(_untestable(id, why))
+
+    def _count(self, found: Scenario) -> None:
+        self.done += 1
+        self._progress(self.done, len(self.scenarios), found.name)
+
+    def _gather(self) -> None:
+        """All that the peers and the rules said goes into the ledger; a fault of ours is an error, not the peer's."""
+        for peer in self.lab.finished:
+            records = {record.n: record for record in peer.transport.log.records}
+            for verdict in peer.verdicts:
+                if verdict.requirement in self.considered:
+                    self.ledger.add(verdict, records)
+            for crash in peer.crashes:
+                self.ledger.trouble(peer.name, f"this is a bug in mcpcheck, please report it: {crash}")
+            for fault in peer.own_faults:
+                told = f"mcpcheck itself broke {fault.requirement}: {fault.actual} (frames {fault.frames})"
+                self.ledger.trouble(fault.scenario or peer.name, told)
+
+    def report(self, **head: Any) -> Report:
+        """The report of the run so far; ``head`` are run id, clock and version."""
+        sessions = tuple(
+            SessionInfo(peer.name, peer.kind, len(peer.transport.log.records), revisions=(self.lab.revision,))
+            for peer in self.lab.finished
+        )
+        return self.ledger.report(
+            title="conform", target=self.lab.target.name, sessions=sessions, strict=self.plan.strict, **head
+        )
+
+
+def _untestable(id: str, why: str) -> Verdict:
+    from mcpcheck.verdict import Outcome
+
+    return Verdict(id, Outcome.UNTESTABLE, "server", actual=why)

@@ -1,0 +1,138 @@
+"""Lab: opens connections to the server under test, and knows what it offers."""
+
+import shlex
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpcheck.arguments import fitting
+from mcpcheck.engine import Engine
+from mcpcheck.peer import Peer
+from mcpcheck.roles import Fixture, ToolPolicy, missing, roles
+from mcpcheck.scenarios.registry import Untestable
+from mcpcheck.transports.base import Limits, Log, Transport
+from mcpcheck.wire.protocol import MODERN, is_modern
+
+Open = Callable[[Log, Limits], Transport]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is tested: how a connection to it is opened, and how a user names it on the command line."""
+
+    kind: str
+    name: str
+    open: Open
+    words: str
+    endpoint: str | None = None
+
+
+def command(words: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str | None = None) -> Target:
+    """A server that is started as a process and spoken to on its standard streams."""
+    from mcpcheck.transports.stdio import StdioTransport
+
+    line = shlex.join(words)
+
+    def opened(log: Log, limits: Limits) -> Transport:
+        return StdioTransport(words, log, limits, env=env, cwd=cwd)
+
+    return Target("stdio", line, opened, f"-- {line}")
+
+
+def url(address: str, *, tls: ssl.SSLContext | None = None) -> Target:
+    """A server behind a Streamable HTTP address."""
+    from mcpcheck.transports.http import Address, HttpTransport
+
+    endpoint = Address.of(address).path.partition("?")[0]
+
+    def opened(log: Log, limits: Limits) -> Transport:
+        return HttpTransport(address, log, limits, tls=tls)
+
+    return Target("http", address, opened, shlex.quote(address), endpoint)
+
+
+@dataclass(slots=True)
+class Inventory:
+    """What the survey found: versions, capabilities, and what the server lists. Every list as it came, all pages."""
+
+    versions: tuple[str, ...] = ()
+    capabilities: dict[str, Any] = field(default_factory=dict)
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    prompts: list[dict[str, Any]] = field(default_factory=list)
+    resources: list[dict[str, Any]] = field(default_factory=list)
+    templates: list[dict[str, Any]] = field(default_factory=list)
+    roles: dict[str, Fixture] = field(default_factory=dict)
+    legacy: str | None = None  # the revision that initialize gave on a connection of its own, if it did
+    legacy_told: str = ""  # what initialize was answered with, in a phrase
+
+    @property
+    def legacy_versions(self) -> list[str]:
+        return [version for version in self.versions if not is_modern(version)]
+
+
+@dataclass(slots=True)
+class Lab:
+    """One server under test."""
+
+    target: Target
+    limits: Limits = field(default_factory=Limits)
+    policy: ToolPolicy = field(default_factory=ToolPolicy)
+    headers: tuple[tuple[str, str], ...] = ()
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    revision: str = MODERN
+    inventory: Inventory = field(default_factory=Inventory)
+    finished: list[Peer] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def connect(self, name: str, scenario: str = "") -> AsyncIterator[Peer]:
+        """Open a connection; at its end the rules have their last word, and the peer is kept in ``finished``."""
+        log = Log()
+        transport = self.target.open(log, self.limits)
+        engine = Engine(transport.kind, endpoint=transport.endpoint, default=self.revision)
+        peer = Peer(transport, engine, name=name, answer_within=self.limits.answer)
+        peer.lab = self
+        peer.scenario = scenario
+        peer.voice.headers = self.headers
+        peer.tool_schemas = {str(tool.get("name")): tool.get("inputSchema") for tool in self.inventory.tools}
+        try:
+            async with transport:
+                yield peer
+        finally:
+            peer.finish()
+            self.finished.append(peer)
+
+    # what the server offers
+
+    def declares(self, capability: str) -> bool:
+        """Whether server/discover named a capability."""
+        return capability in self.inventory.capabilities
+
+    def allowed_tools(self) -> list[dict[str, Any]]:
+        return [tool for tool in self.inventory.tools if self.policy.allows(tool)]
+
+    def arguments_for(self, tool: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Valid arguments for a tool: the user's, else made from its inputSchema; None where none were found."""
+        name = str(tool.get("name"))
+        if name in self.arguments:
+            return dict(self.arguments[name])
+        return fitting(tool.get("inputSchema"))
+
+    def fixture(self, role: str) -> Fixture:
+        """Where a role is found on this server; Untestable names what is missing."""
+        found = self.inventory.roles.get(role) or self._by_name(role)
+        if found is None:
+            raise missing(role)
+        return found
+
+    def _by_name(self, role: str) -> Fixture | None:
+        kind = role.partition(".")[0]
+        offered: list[dict[str, Any]] = getattr(self.inventory, f"{kind}s")
+        key = "uri" if kind == "resource" else "name"
+        for item in offered:
+            if item.get(key) in roles()[role].names:
+                if kind == "tool" and not self.policy.allows(item):
+                    raise Untestable(self.policy.hint(str(item[key])))
+                return Fixture(role, str(item[key]), self.arguments.get(str(item[key]), {}))
+        return None

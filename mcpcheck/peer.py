@@ -1,0 +1,406 @@
+"""Peer: what a script may say to a server, ask of it, wait for, and judge.
+
+A peer is one connection. Everything that passes is recorded and judged by the rules as it comes; the script adds what
+only it can know. What the server does wrong is a value: only a server that no longer answers ends a script.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mcpcheck.engine import Engine
+from mcpcheck.errors import bug
+from mcpcheck.scenarios.registry import Abandoned
+from mcpcheck.session.session import Call
+from mcpcheck.transports.base import Transport
+from mcpcheck.verdict import Outcome, Verdict
+from mcpcheck.wire import mcp_http
+from mcpcheck.wire.event import Aborted, Answer, Event, Exited, HttpBody, HttpResponse, Message, Notification, Request
+from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION
+from mcpcheck.wire.record import Dir, Record, RequestHead
+
+if TYPE_CHECKING:
+    from mcpcheck.lab import Lab
+
+ALL_CAPABILITIES: dict[str, Any] = {
+    "elicitation": {"form": {}, "url": {}},
+    "sampling": {"context": {}, "tools": {}},
+    "roots": {},
+}
+OWN_NAME = {"name": "mcpcheck", "version": "0.1.0"}
+
+
+class _Default:
+    """Stands for "as a well-formed request has it"."""
+
+
+DEFAULT = _Default()
+
+
+@dataclass(slots=True)
+class Reply:
+    """What came of one message of ours. ``call`` is None for what is no request."""
+
+    frame: int
+    call: Call | None = None
+    exchange: int | None = None
+    status: int | None = None
+    events: list[Event] = field(default_factory=list)
+    waited: float = 0.0
+    ended: str = ""  # how the connection or process ended, if it did
+
+    @property
+    def answer(self) -> Answer | None:
+        return self.call.answer if self.call else self._loose
+
+    @property
+    def _loose(self) -> Answer | None:
+        return next((event for event in self.events if isinstance(event, Answer)), None)
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The result, where it is an object."""
+        value = self.answer.result if self.answer else None
+        return value if isinstance(value, dict) else None
+
+    @property
+    def code(self) -> Any:
+        return self.answer.code if self.answer else None
+
+    @property
+    def data(self) -> Any:
+        error = self.answer.error if self.answer else None
+        return error.get("data") if isinstance(error, dict) else None
+
+    @property
+    def is_error(self) -> bool:
+        return bool(self.answer and self.answer.has_error)
+
+    @property
+    def complete(self) -> bool:
+        """A result that is no request for input."""
+        return self.result is not None and self.result.get("resultType", "complete") == "complete"
+
+    @property
+    def needs_input(self) -> bool:
+        return self.result is not None and self.result.get("resultType") == "input_required"
+
+    @property
+    def notifications(self) -> list[Notification]:
+        return [event for event in self.events if isinstance(event, Notification)]
+
+    @property
+    def frames(self) -> tuple[int, ...]:
+        answers = self.call.answers if self.call else [self._loose] if self._loose else []
+        heads = [
+            event.record.n for event in self.events if isinstance(event, HttpResponse | HttpBody | Aborted | Exited)
+        ]
+        return tuple(sorted({self.frame, *heads, *(answer.record.n for answer in answers)}))
+
+    def told(self) -> str:
+        """What came, in a phrase."""
+        suffix = f" (HTTP {self.status})" if self.status is not None else ""
+        answer = self.answer
+        if answer is None:
+            return (
+                self.ended or ("no JSON-RPC answer" if self.status else f"no answer within {self.waited:g} s")
+            ) + suffix
+        if answer.has_error:
+            error = answer.error if isinstance(answer.error, dict) else {}
+            return f"error {error.get('code')!r}: {str(error.get('message'))[:120]!r}{suffix}"
+        kind = self.result.get("resultType", "complete") if self.result is not None else "malformed"
+        marks = " with isError" if self.result and self.result.get("isError") is True else ""
+        return f"a result of type {kind!r}{marks}{suffix}"
+
+
+@dataclass(slots=True)
+class Voice:
+    """How this peer presents itself; a script changes it request by request."""
+
+    version: str = MODERN
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    headers: tuple[tuple[str, str], ...] = ()  # the user's own, on every HTTP request
+    era: str = "modern"  # or "legacy": no _meta, and on HTTP the headers of that era
+    session_id: str | None = None
+
+
+class Peer:
+    """One connection to a server, for one script or for several in a row."""
+
+    lab: "Lab"
+
+    def __init__(self, transport: Transport, engine: Engine, *, name: str, answer_within: float) -> None:
+        self.transport = transport
+        self.engine = engine
+        self.name = name
+        self.answer_within = answer_within
+        self.voice = Voice()
+        self.scenario = ""
+        self.verdicts: list[Verdict] = []
+        self.events: list[Event] = []
+        self.own_faults: list[Verdict] = []
+        self.crashes: list[str] = []
+        self.tool_schemas: dict[str, Any] = {}
+        self._calls: dict[int, Call] = {}  # by the frame of the request
+        self._declared: frozenset[str] = frozenset()
+        self._deviating: dict[int, frozenset[str]] = {}
+        self._next_id = 0
+        self._exit: Exited | None = None
+        transport.log.observe = self._observe
+
+    # hearing
+
+    def _observe(self, record: Record) -> None:
+        if record.dir is Dir.C2S and self._declared:
+            self._deviating[record.n] = self._declared
+        try:
+            for event, verdicts in self.engine.follow(record):
+                self._hear(event)
+                for verdict in verdicts:
+                    self._take(verdict)
+        except Exception as error:  # a rule that fails must not cost the session
+            self.crashes.append(bug(error))
+
+    def _hear(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event, Request) and event.dir is Dir.C2S and self.engine.session.call:
+            self._calls[event.record.n] = self.engine.session.call
+        if isinstance(event, Exited):
+            self._exit = event
+
+    def finish(self) -> None:
+        """Take in what only the end of the connection lets the rules say."""
+        for verdict in self.engine.finish():
+            self._take(verdict)
+
+    def _take(self, verdict: Verdict) -> None:
+        named = Verdict(
+            verdict.requirement,
+            verdict.outcome,
+            verdict.blames,
+            verdict.frames,
+            verdict.expected,
+            verdict.actual,
+            self.name,
+            self.scenario,
+        )
+        if verdict.blames == "server":
+            self.verdicts.append(named)
+        elif verdict.outcome is Outcome.BROKEN and not self._was_declared(verdict):
+            self.own_faults.append(named)
+
+    def _was_declared(self, verdict: Verdict) -> bool:
+        declared = frozenset().union(*(self._deviating.get(frame, frozenset()) for frame in verdict.frames))
+        return any(verdict.requirement == id or verdict.requirement.startswith(id + ".") for id in declared)
+
+    @property
+    def kind(self) -> str:
+        """The transport: "stdio" or "http"."""
+        return self.transport.kind
+
+    @property
+    def frame(self) -> int:
+        """The number of the newest record."""
+        return len(self.transport.log.records)
+
+    def heard_since(self, frame: int) -> list[Event]:
+        """What the server sent after a frame."""
+        return [event for event in self.events if event.record.n > frame and event.dir is Dir.S2C]
+
+    # saying
+
+    @contextmanager
+    def deviating(self, *ids: str) -> Iterator[None]:
+        """What is sent inside breaks these requirements (or all under these prefixes) on purpose."""
+        before, self._declared = self._declared, self._declared | frozenset(ids)
+        try:
+            yield
+        finally:
+            self._declared = before
+
+    def new_id(self) -> int:
+        """An id that this connection has not used."""
+        self._next_id += 1
+        return self._next_id
+
+    def meta(self, **changes: Any) -> dict[str, Any]:
+        """The _meta of a well-formed request; ``version``, ``capabilities``, ``client_info``, ``extra`` change it."""
+        voice = self.voice
+        meta: dict[str, Any] = {
+            PROTOCOL_VERSION: changes.get("version", voice.version),
+            CLIENT_INFO: changes.get("client_info", OWN_NAME),
+            CLIENT_CAPABILITIES: changes.get("capabilities", dict(voice.capabilities)),
+        }
+        extra: dict[str, Any] = changes.get("extra", {})
+        return meta | extra
+
+    def request(
+        self, method: str, params: Any = None, *, id: Any = DEFAULT, meta: Any = DEFAULT, **changes: Any
+    ) -> dict[str, Any]:
+        """A request as an object. ``meta=None`` leaves _meta out; the ``changes`` are those of ``meta()``."""
+        message: dict[str, Any] = {"jsonrpc": "2.0", "id": self.new_id() if id is DEFAULT else id, "method": method}
+        body = dict(params or {})
+        if self.voice.era == "modern" and meta is not None:
+            body = {"_meta": self.meta(**changes) if meta is DEFAULT else meta, **body}
+        if body or self.voice.era == "modern":
+            message["params"] = body
+        return message
+
+    async def ask(self, method: str, params: Any = None, **how: Any) -> Reply:
+        """Send a request that has to be answered, and wait. No answer is a verdict and ends the script."""
+        reply = await self.try_ask(method, params, **how)
+        if reply.answer is None and reply.status is None:
+            self.broken("base.response.one-per-request", reply, "an answer", reply.told())
+            raise Abandoned(reply.told())
+        return reply
+
+    async def try_ask(
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        headers: Mapping[str, str | None] | None = None,
+        within: float | None = None,
+        **how: Any,
+    ) -> Reply:
+        """Send a request and wait for what comes; judge nothing."""
+        return await self.say(self.request(method, params, **how), headers=headers, within=within)
+
+    async def say(
+        self, message: Any, *, headers: Mapping[str, str | None] | None = None, within: float | None = None
+    ) -> Reply:
+        """Send any JSON value as a message, with the HTTP headers that fit it (``headers`` replace; None removes)."""
+        reply = await self.send(json.dumps(message, ensure_ascii=False).encode(), message, headers=headers)
+        return await self.hear(reply, within)
+
+    async def send(
+        self,
+        data: bytes,
+        message: Any = None,
+        *,
+        headers: Mapping[str, str | None] | None = None,
+        end: bytes = b"\n",
+        http_method: str = "POST",
+    ) -> Reply:
+        """Send bytes and do not wait. ``message`` is what the HTTP headers are made from."""
+        before = self.frame
+        if self.kind == "stdio":
+            record = await self.transport.send_line(data, end)
+            return Reply(record.n, self._calls.get(record.n))
+        head = RequestHead(http_method, self._path(), self._headers(message, data, headers or {}))
+        exchange = await self.transport.send_http(head, data)
+        frame = before + (2 if data else 1)
+        return Reply(frame, self._calls.get(frame), exchange)
+
+    def _path(self) -> str:
+        address = getattr(self.transport, "address", None)
+        return address.path if address else (self.transport.endpoint or "/")
+
+    def _headers(self, message: Any, data: bytes, changes: Mapping[str, str | None]) -> tuple[tuple[str, str], ...]:
+        address = getattr(self.transport, "address", None)
+        headers = {"Host": address.authority if address else "localhost"}
+        if self.voice.era == "modern":
+            headers |= mcp_http.request_headers(message, self.tool_schemas)
+        else:
+            headers |= mcp_http.legacy_headers(self.voice.version, self.voice.session_id, message)
+        if data:
+            headers["Content-Length"] = str(len(data))
+        headers["Connection"] = "close"
+        lowered = {name.lower(): name for name in headers}
+        for name, value in (*self.voice.headers, *changes.items()):
+            known = lowered.get(name.lower(), name)
+            if value is None:
+                headers.pop(known, None)
+            else:
+                headers[known] = value
+        return tuple(headers.items())
+
+    async def hear(self, reply: Reply, within: float | None = None) -> Reply:
+        """Wait until a message of ours is answered, its exchange is over, or nothing more can come."""
+        reply.waited = self.answer_within if within is None else within
+        await self.transport.until(lambda: self._over(reply), reply.waited)
+        self._collect(reply)
+        return reply
+
+    def _over(self, reply: Reply) -> bool:
+        if reply.exchange is not None:
+            ended = any(
+                event.record.exchange == reply.exchange and event.record.event in {"eof", "abort"}
+                for event in reversed(self.events)
+            )
+            return ended or bool(reply.call and reply.call.answers)
+        return bool(reply.call and reply.call.answers) or not self.transport.alive
+
+    def _collect(self, reply: Reply) -> None:
+        if reply.exchange is not None:
+            reply.events = [event for event in self.heard_since(0) if event.record.exchange == reply.exchange]
+            heads = [event for event in reply.events if isinstance(event, HttpResponse)]
+            reply.status = heads[0].head.status if heads else None
+            broke = next((event for event in reply.events if isinstance(event, Aborted)), None)
+            reply.ended = str(broke.record.detail.get("reason", "")) if broke else ""
+            return
+        token = (reply.call.request.meta.get("progressToken") if reply.call else None) or object()
+        reply.events = [
+            event
+            for event in self.heard_since(reply.frame)
+            if not isinstance(event, Message) or self._belongs(event, reply, token)
+        ]
+        if reply.answer is None and self._exit:
+            detail = self._exit.record.detail
+            code, number = detail.get("code"), detail.get("signal")
+            reply.ended = (
+                f"the process exited with {code}" if number is None else f"the process died of signal {number}"
+            )
+        elif reply.answer is None and not self.transport.alive:
+            reply.ended = "the server closed its standard output"
+
+    @staticmethod
+    def _belongs(event: Message, reply: Reply, token: object) -> bool:
+        if isinstance(event, Notification):
+            return event.param("progressToken") == token or event.method != "notifications/progress"
+        return isinstance(event, Answer) and bool(reply.call and event in reply.call.answers)
+
+    async def fence(self) -> Reply:
+        """A request that any conforming server answers: what was sent before it has been read by then."""
+        if self.voice.era == "legacy":
+            return await self.ask("ping")
+        return await self.ask("server/discover")
+
+    async def until(self, holds: Callable[[], bool], within: float | None = None) -> bool:
+        """Wait until something holds; False when the time is up first."""
+        return await self.transport.until(holds, self.answer_within if within is None else within)
+
+    # judging
+
+    def holds(self, id: str, *replies: Reply) -> None:
+        """A requirement was exercised and held."""
+        self._judge(id, Outcome.HOLDS, replies, "", "")
+
+    def broken(self, id: str, reply: Reply | Collection[Reply], expected: str, actual: str | None = None) -> None:
+        """A requirement was broken, beyond doubt."""
+        self._judge(id, Outcome.BROKEN, reply, expected, actual)
+
+    def suspect(self, id: str, reply: Reply | Collection[Reply], expected: str, actual: str | None = None) -> None:
+        """It looks wrong, but the text leaves room: at most a warning."""
+        self._judge(id, Outcome.SUSPECT, reply, expected, actual)
+
+    def check(
+        self, id: str, ok: object, reply: Reply | Collection[Reply], expected: str, actual: str | None = None
+    ) -> bool:
+        """Holds or broken, by a condition; returns it."""
+        self._judge(id, Outcome.HOLDS if ok else Outcome.BROKEN, reply, expected, actual)
+        return bool(ok)
+
+    def untestable(self, id: str, missing: str) -> None:
+        """The peer or the policy lacks what the check takes; ``missing`` names it."""
+        self._judge(id, Outcome.UNTESTABLE, (), "", missing)
+
+    def _judge(
+        self, id: str, outcome: Outcome, reply: Reply | Collection[Reply], expected: str, actual: str | None
+    ) -> None:
+        replies = [reply] if isinstance(reply, Reply) else list(reply)
+        told = actual if actual is not None else (replies[-1].told() if replies else "")
+        frames = tuple(sorted({frame for one in replies for frame in one.frames}))
+        self.verdicts.append(Verdict(id, outcome, "server", frames, expected, told, self.name, self.scenario))

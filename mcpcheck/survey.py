@@ -1,0 +1,180 @@
+"""The survey: what a server is and offers, found out before anything is judged by a script."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from mcpcheck.errors import PeerUnavailable
+from mcpcheck.lab import Inventory, Lab
+from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer, Reply
+from mcpcheck.roles import Fixture
+from mcpcheck.scenarios.registry import Abandoned
+from mcpcheck.wire.protocol import LEGACY, is_modern
+
+PAGES: Final = 50
+"""How many pages of one list are followed before the survey gives up."""
+
+LISTS: Final = {
+    "tools": ("tools", "tools/list", "tools"),
+    "prompts": ("prompts", "prompts/list", "prompts"),
+    "resources": ("resources", "resources/list", "resources"),
+    "templates": ("resources", "resources/templates/list", "resourceTemplates"),
+}
+"""What the inventory holds: the capability, the method, and the member of the result."""
+
+
+class LegacyOnly(Exception):
+    """The server speaks the handshake era only; the text names the revision."""
+
+
+async def survey(lab: Lab) -> None:
+    """Fill the lab's inventory. PeerUnavailable if the server never answers, LegacyOnly if it is of the old era."""
+    inventory = lab.inventory = Inventory()
+    async with lab.connect("survey", "survey") as peer:
+        peer.voice.capabilities = ALL_CAPABILITIES
+        discovered = await peer.try_ask("server/discover", within=lab.limits.start)
+        if discovered.answer is None and discovered.status is None:
+            raise PeerUnavailable(_silence(lab, peer, discovered))
+        if discovered.answer is None:
+            raise PeerUnavailable(_no_mcp(lab, discovered))
+        if discovered.code is not None or discovered.result is None:
+            await _ask_legacy(lab)
+            if inventory.legacy and discovered.is_error and not await _serves_modern(peer):
+                raise LegacyOnly(inventory.legacy)
+        else:
+            _take_discovery(inventory, discovered.result)
+            await _list_all(peer, inventory)
+    if not inventory.legacy_told:
+        await _ask_legacy(lab)
+    await _find_roles(lab)
+
+
+def _take_discovery(inventory: Inventory, result: dict[str, Any]) -> None:
+    versions = result.get("supportedVersions")
+    if isinstance(versions, list):
+        inventory.versions = tuple(version for version in versions if isinstance(version, str))
+    capabilities = result.get("capabilities")
+    inventory.capabilities = capabilities if isinstance(capabilities, dict) else {}
+
+
+def _silence(lab: Lab, peer: Peer, reply: Reply) -> str:
+    said = peer.transport.told()
+    tail = "\n  It wrote on standard error:\n    " + said.replace("\n", "\n    ") if said else ""
+    what = f"{lab.target.name} did not answer server/discover: {reply.told()}."
+    advice = "Start it by hand and see whether it waits for input" if peer.kind == "stdio" else "Is it an MCP endpoint"
+    return f"{what} {advice}; --timeout gives it longer.{tail}"
+
+
+def _no_mcp(lab: Lab, reply: Reply) -> str:
+    hints = {
+        301: "it redirects; name the address that it redirects to",
+        302: "it redirects; name the address that it redirects to",
+        307: "it redirects; name the address that it redirects to",
+        308: "it redirects; name the address that it redirects to",
+        401: "it wants authorization; pass it with --header 'Authorization: Bearer ...'",
+        403: "it refuses access; credentials go into --header",
+        404: "there is no MCP endpoint at this path; is it /mcp?",
+        405: "this address takes no POST; is it the MCP endpoint?",
+    }
+    status = reply.status or 0
+    hint = hints.get(status, "it answers with no JSON-RPC message")
+    return f"{lab.target.name} answered server/discover with HTTP {status}, and {hint}"
+
+
+async def _serves_modern(peer: Peer) -> bool:
+    """Whether some other request of the modern era is served although server/discover is not."""
+    reply = await peer.try_ask("tools/list")
+    return reply.result is not None and "resultType" in reply.result
+
+
+async def _ask_legacy(lab: Lab) -> None:
+    """Find out on a connection of its own whether the server serves clients of the handshake era."""
+    inventory = lab.inventory
+    async with lab.connect("survey-legacy", "survey") as peer:
+        peer.voice.era, peer.voice.version = "legacy", LEGACY[-1]
+        reply = await peer.try_ask("initialize", initialize_params(LEGACY[-1]))
+        inventory.legacy_told = reply.told()
+        version = reply.result.get("protocolVersion") if reply.result is not None else None
+        inventory.legacy = version if isinstance(version, str) and not is_modern(version) else None
+
+
+def initialize_params(version: str) -> dict[str, Any]:
+    """The params of a legacy initialize."""
+    return {"protocolVersion": version, "capabilities": {}, "clientInfo": OWN_NAME}
+
+
+async def _list_all(peer: Peer, inventory: Inventory) -> None:
+    for name, (capability, method, member) in LISTS.items():
+        if capability in inventory.capabilities:
+            try:
+                getattr(inventory, name).extend(await items(peer, method, member))
+            except Abandoned:
+                return
+    peer.tool_schemas = {str(tool.get("name")): tool.get("inputSchema") for tool in inventory.tools}
+
+
+async def items(peer: Peer, method: str, member: str, *, pages: int = PAGES) -> list[dict[str, Any]]:
+    """Every object of a list, over all its pages or the first ``pages`` of them."""
+    found: list[dict[str, Any]] = []
+    async for reply in page_through(peer, method, pages=pages):
+        listed = (reply.result or {}).get(member)
+        found += [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    return found
+
+
+async def page_through(peer: Peer, method: str, *, pages: int = PAGES) -> AsyncIterator[Reply]:
+    """The replies of a paginated list, page by page; ends with the last page, a refusal, or after ``pages``."""
+    cursor: Any = None
+    for _ in range(pages):
+        reply = await peer.ask(method, {} if cursor is None else {"cursor": cursor})
+        yield reply
+        cursor = reply.result.get("nextCursor") if reply.result is not None else None
+        if not isinstance(cursor, str):
+            return
+
+
+async def _find_roles(lab: Lab) -> None:
+    """Find roles that no known name fills by using what may be used, once, with arguments that fit."""
+    candidates = [tool for tool in lab.allowed_tools() if lab.arguments_for(tool) is not None][:40]
+    if not candidates and not lab.inventory.resources and not lab.inventory.prompts:
+        return
+    async with lab.connect("survey-roles", "survey") as peer:
+        peer.voice.capabilities = ALL_CAPABILITIES
+        try:
+            for tool in candidates:
+                fixture = Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {})
+                note_roles(lab.inventory, fixture, await peer.ask("tools/call", fixture.params))
+            for resource in lab.inventory.resources[:20]:
+                fixture = Fixture("resource.static", str(resource.get("uri")))
+                note_roles(lab.inventory, fixture, await peer.ask("resources/read", fixture.params))
+            for prompt in lab.inventory.prompts[:20]:
+                if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or []):
+                    fixture = Fixture("prompt.plain", str(prompt.get("name")))
+                    note_roles(lab.inventory, fixture, await peer.ask("prompts/get", fixture.params))
+        except Abandoned:
+            return
+
+
+def note_roles(inventory: Inventory, fixture: Fixture, reply: Reply) -> None:
+    """Give a fixture the roles that its answer shows; the first one found keeps a role."""
+    kind = fixture.role.partition(".")[0]
+    for role in _shown(kind, reply):
+        inventory.roles.setdefault(role, Fixture(role, fixture.name, fixture.arguments))
+
+
+def _shown(kind: str, reply: Reply) -> list[str]:
+    result = reply.result
+    if result is None:
+        return []
+    if not reply.needs_input:
+        if result.get("isError") is True:
+            return ["tool.fails"] if kind == "tool" else []
+        return ["resource.static"] if kind == "resource" else [f"{kind}.plain"]
+    wanted = result.get("inputRequests")
+    methods = [r.get("method") for r in wanted.values() if isinstance(r, dict)] if isinstance(wanted, dict) else []
+    by_method = {"elicitation/create": "elicits", "sampling/createMessage": "samples", "roots/list": "roots"}
+    shown = [f"{kind}.{by_method[m]}" for m in methods if m in by_method] if len(methods) == 1 else []
+    if len(methods) > 1:
+        shown.append(f"{kind}.multiple")
+    if isinstance(result.get("requestState"), str) and methods:
+        shown.append(f"{kind}.state")
+    return shown

@@ -1,0 +1,101 @@
+"""The reference server in this process: no process, no socket, and no waiting, since nothing can come later."""
+
+from collections.abc import Callable
+from types import TracebackType
+
+from mcpcheck.reference.http import HttpServer
+from mcpcheck.reference.server import Server
+from mcpcheck.transports.base import Limits, Log, Transport
+from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
+
+
+class _Immediate(Transport):
+    """Whatever a peer in memory has to say is said before a send returns."""
+
+    async def until(self, holds: Callable[[], bool], within: float) -> bool:
+        return holds()
+
+    @property
+    def alive(self) -> bool:
+        return True
+
+
+class MemoryStdio(_Immediate):
+    """A server behind lines, in memory."""
+
+    kind = "stdio"
+
+    def __init__(self, make: Callable[[], Server], log: Log, limits: Limits) -> None:
+        super().__init__(log, limits)
+        self._server = make()
+
+    async def __aenter__(self) -> "MemoryStdio":
+        self.log.note(Dir.C2S, Kind.EVENT, event="open")
+        self._hear(self._server.opened())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.log.note(Dir.C2S, Kind.EVENT, event="eof")
+        self._hear(self._server.closed())
+        self.log.note(Dir.S2C, Kind.EVENT, event="eof")
+        self.log.note(Dir.S2C, Kind.EVENT, event="exit", code=0)
+
+    async def send_line(self, data: bytes, end: bytes = b"\n") -> Record:
+        record = self.log.note(Dir.C2S, Kind.LINE, data, end=end)
+        self._hear(self._server.receive(data))
+        return record
+
+    async def end_input(self) -> None:
+        """Noted when the connection ends."""
+
+    def _hear(self, lines: list[bytes] | None) -> None:
+        for line in lines or []:
+            self.log.note(Dir.S2C, Kind.LINE, line)
+
+
+class MemoryHttp(_Immediate):
+    """A server behind HTTP exchanges, in memory."""
+
+    kind = "http"
+    endpoint = "/mcp"
+
+    def __init__(self, server: HttpServer, log: Log, limits: Limits) -> None:
+        super().__init__(log, limits)
+        self._server = server
+        self._exchanges = 0
+        self._streams: set[int] = set()
+
+    async def __aenter__(self) -> "MemoryHttp":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for exchange in sorted(self._streams):
+            await self.leave(exchange)
+
+    async def send_http(self, head: RequestHead, body: bytes) -> int:
+        self._exchanges += 1
+        exchange = self._exchanges
+        self.log.note(Dir.C2S, Kind.HEAD, exchange=exchange, http=head)
+        if body:
+            self.log.note(Dir.C2S, Kind.BODY, body, exchange=exchange)
+        reply = self._server.handle(head, body)
+        answer = ResponseHead(reply.status, "", tuple(reply.headers))
+        self.log.note(Dir.S2C, Kind.HEAD, exchange=exchange, http=answer)
+        if reply.body:
+            self.log.note(Dir.S2C, Kind.BODY, reply.body, exchange=exchange)
+        for event in reply.events or ():
+            self.log.note(Dir.S2C, Kind.SSE, event, exchange=exchange)
+        if reply.open_stream:
+            self._streams.add(exchange)
+        else:
+            self.log.note(Dir.S2C, Kind.EVENT, exchange=exchange, event="eof")
+        return exchange
+
+    async def leave(self, exchange: int) -> None:
+        if exchange in self._streams:
+            self._streams.remove(exchange)
+            self.log.note(Dir.C2S, Kind.EVENT, exchange=exchange, event="abort", reason="the client closed it")

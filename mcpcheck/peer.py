@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpcheck.engine import Engine
 from mcpcheck.errors import bug
+from mcpcheck.inputs import responses_to
 from mcpcheck.scenarios.registry import Abandoned
 from mcpcheck.session.session import Call
 from mcpcheck.transports.base import Transport
@@ -19,10 +20,11 @@ from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire import mcp_http
 from mcpcheck.wire.event import Aborted, Answer, Event, Exited, HttpBody, HttpResponse, Message, Notification, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION
-from mcpcheck.wire.record import Dir, Record, RequestHead
+from mcpcheck.wire.record import Dir, Kind, Record, RequestHead
 
 if TYPE_CHECKING:
     from mcpcheck.lab import Lab
+    from mcpcheck.roles import Fixture
 
 ALL_CAPABILITIES: dict[str, Any] = {
     "elicitation": {"form": {}, "url": {}},
@@ -86,6 +88,11 @@ class Reply:
     @property
     def needs_input(self) -> bool:
         return self.result is not None and self.result.get("resultType") == "input_required"
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the answer came in an event stream."""
+        return bool(self.answer and self.answer.record.kind is Kind.SSE)
 
     @property
     def notifications(self) -> list[Notification]:
@@ -272,8 +279,13 @@ class Peer:
         self, message: Any, *, headers: Mapping[str, str | None] | None = None, within: float | None = None
     ) -> Reply:
         """Send any JSON value as a message, with the HTTP headers that fit it (``headers`` replace; None removes)."""
-        reply = await self.send(json.dumps(message, ensure_ascii=False).encode(), message, headers=headers)
+        reply = await self.send(self.encode(message), message, headers=headers)
         return await self.hear(reply, within)
+
+    @staticmethod
+    def encode(message: Any) -> bytes:
+        """A JSON value as the bytes of one message."""
+        return json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
     async def send(
         self,
@@ -281,15 +293,20 @@ class Peer:
         message: Any = None,
         *,
         headers: Mapping[str, str | None] | None = None,
+        more_headers: Mapping[str, str] | None = None,
         end: bytes = b"\n",
         http_method: str = "POST",
     ) -> Reply:
-        """Send bytes and do not wait. ``message`` is what the HTTP headers are made from."""
+        """Send bytes and do not wait. ``message`` is what the HTTP headers are made from.
+
+        ``headers`` replace a header or, where None, remove it; ``more_headers`` are added, spelled as given.
+        """
         before = self.frame
         if self.kind == "stdio":
             record = await self.transport.send_line(data, end)
             return Reply(record.n, self._calls.get(record.n))
-        head = RequestHead(http_method, self._path(), self._headers(message, data, headers or {}))
+        fields = (*self._headers(message, data, headers or {}), *(more_headers or {}).items())
+        head = RequestHead(http_method, self._path(), fields)
         exchange = await self.transport.send_http(head, data)
         frame = before + (2 if data else 1)
         return Reply(frame, self._calls.get(frame), exchange)
@@ -361,6 +378,39 @@ class Peer:
         if isinstance(event, Notification):
             return event.param("progressToken") == token or event.method != "notifications/progress"
         return isinstance(event, Answer) and bool(reply.call and event in reply.call.answers)
+
+    async def ask_through(self, fixture: "Fixture", rounds: int = 10) -> Reply:
+        """Use a fixture and answer every input_required on the way, up to a bound (mrtr.result.any-supported)."""
+        params = fixture.params
+        reply = await self.ask(fixture.method, params)
+        for _ in range(rounds):
+            if not reply.needs_input:
+                break
+            asked = reply.result or {}
+            more: dict[str, Any] = {"inputResponses": responses_to(asked.get("inputRequests"))}
+            if "requestState" in asked:
+                more["requestState"] = asked["requestState"]
+            reply = await self.ask(fixture.method, {**params, **more})
+        return reply
+
+    async def hear_head(self, reply: Reply) -> Reply:
+        """HTTP: wait for the head of an answer alone, as its body may have no end."""
+        reply.waited = self.answer_within
+        here = reply.exchange
+
+        def answered() -> bool:
+            return any(e.record.exchange == here and e.dir is Dir.S2C for e in self.heard_since(reply.frame)) or any(
+                e.record.exchange == here and isinstance(e, Aborted) for e in self.events
+            )
+
+        await self.transport.until(answered, reply.waited)
+        self._collect(reply)
+        return reply
+
+    async def leave(self, reply: Reply) -> None:
+        """HTTP: close the connection of an exchange, whole or not."""
+        if reply.exchange is not None:
+            await self.transport.leave(reply.exchange)
 
     async def fence(self) -> Reply:
         """A request that any conforming server answers: what was sent before it has been read by then."""

@@ -103,6 +103,12 @@ class HttpServer(Headers, LegacyHttp):
             server.work()
         self.flush()
 
+    def shutdown(self) -> None:
+        """End what is open in good order: subscriptions are told."""
+        for server in self.servers():
+            server.end_subscriptions()
+        self.flush()
+
     def servers(self) -> list[Server]:
         """Every server behind this endpoint."""
         return [self.server, *(session.server for session in self.sessions.values())]
@@ -242,7 +248,7 @@ class HttpServer(Headers, LegacyHttp):
 
     def accepted(self, said: list[bytes]) -> HttpReply:
         """The answer to a notification: 202 and nothing more."""
-        return self.json_reply(200, said[0]) if said else HttpReply(202, [("Content-Length", "0")])
+        return self.json_reply(200, said[0]) if said else HttpReply(202)
 
     def refused_notification(self, refusal: Refusal) -> HttpReply:
         """The answer to a notification that cannot be taken."""

@@ -103,7 +103,7 @@ class LegacyHttp:
             stream.finish()
         if session.standing is not None:
             session.standing.finish()
-        return HttpReply(200, [("Content-Length", "0")])
+        return HttpReply(200)
 
     # Messages
 

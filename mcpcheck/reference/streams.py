@@ -30,6 +30,11 @@ class Stream:
         if not self.done:
             self.history.append(event)
 
+    @property
+    def left(self) -> bool:
+        """Whether there are events that were not taken yet."""
+        return self.taken < (len(self.history) if self.limit is None else self.limit)
+
     def take(self) -> list[bytes]:
         """The events that are to be written."""
         start, self.taken = self.taken, len(self.history) if self.limit is None else self.limit

@@ -1,8 +1,8 @@
 """The recorder: a bounded queue, and a thread that writes down what is in it.
 
 Whatever happens to the disk, the session goes on: units that could not be kept are counted, and a ``gap`` stands in
-their place. The thread sleeps between looks at the queue instead of being woken for every chunk, which would cost the
-session more than the writing does.
+their place. The thread is woken once for a burst and looks at the queue a moment later, not once for every chunk: to
+wake it costs a session more than to write does.
 """
 
 import os
@@ -10,71 +10,247 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 LIMIT = 32 << 20
-"""Bytes that may wait to be written down. Past it a unit is lost rather than kept waiting."""
+"""Bytes that may wait to be written down. What comes past it is lost, unless the recorder catches up in time."""
 
-PATIENCE = 0.02
-"""Seconds that a pump gives a recorder that is at work and merely behind, once it has passed its chunk on."""
+PATIENCE = 0.25
+"""Seconds that a recorder which is behind may take to catch up, once the chunk itself has been passed on."""
 
-_LOOK = 0.05
-_HURRY = 1 << 18
+DISK_PATIENCE = 0.02
+"""Seconds that it may take where it is the disk that holds it up."""
+
+_BURST = 0.02
+_BATCH = 1 << 20
+_OVERHEAD = 200
+
+
+class Missed(Protocol):
+    """What a source noted and the queue had no room for, in little space."""
+
+    def add(self, item: Any) -> None:
+        """One more item that is lost."""
 
 
 class Transcript(Protocol):
-    """Turns what was noted into lines of a capture. It has no I/O and no clock."""
+    """Turns what was noted into lines of a capture. It has no I/O and no clock; ``n`` counts the lines."""
+
+    n: int
+    lost: int
 
     def start(self) -> bytes:
         """What the capture begins with."""
-        ...
 
-    def see(self, channel: str, t: float, item: object) -> bytes:
-        """The lines that an item completes."""
-        ...
+    def see(self, t: float, source: str, missed: Any, item: Any) -> bytes:
+        """The lines that an item completes; before it, what was missed."""
 
-    def miss(self, channel: str, t: float, item: object) -> None:
-        """An item that could not be kept."""
-        ...
+    def end(self, t: float, missed: dict[str, Any]) -> bytes:
+        """The lines that nothing completed, and what was missed at the end."""
 
-    def end(self, t: float) -> bytes:
-        """The lines that were not complete."""
-        ...
+    def gap(self, n: int, t: float, lost: int) -> bytes:
+        """The line that says that lines were lost on their way to the disk."""
 
-    @property
-    def lost(self) -> int:
-        """How many units were lost so far."""
-        ...
+
+class Source:
+    """One of those that note. Each belongs to one thread."""
+
+    def __init__(self, recorder: "Recorder", name: str, missed: Callable[[], Missed]) -> None:
+        self.name = name
+        self.noted = 0
+        self.missed: Missed | None = None
+        self._new_missed = missed
+        self._recorder = recorder
+
+    def note(self, item: Any, size: int) -> None:
+        """Keep an item that has been passed on. Never raises, and never takes longer than the recorder's patience."""
+        recorder = self._recorder
+        size += _OVERHEAD
+        t = time.monotonic() - recorder.began
+        if recorder.waiting + size > LIMIT and not recorder.has_room(size):
+            if self.missed is None:
+                self.missed = self._new_missed()
+            self.missed.add(item)
+            return
+        self.noted += size
+        idle = not recorder.queue
+        recorder.queue.append((t, self.name, self.missed, item, size))
+        self.missed = None
+        if idle:
+            recorder.awake.set()
 
 
 class Recorder:
-    """Takes notes from any thread, and never raises and never holds one up for longer than its patience."""
+    """Writes what its sources note to a file. ``problem`` says what went wrong, for one line at the end."""
 
-    def __init__(self, open_: Callable[[], "Sink"], transcript: Callable[[], Transcript]) -> None:
-        self._open = open_
-        self._new_transcript = transcript
-        self._queue: deque[tuple[float, str, object, bool]] = deque()
-        self._noted: dict[str, int] = {}  # bytes by channel: each is counted up by one thread only
-        self._taken = 0
-        self._awake = threading.Event()
-        self._closing = False
-        self._began = time.monotonic()
+    def __init__(self, path: str, new_transcript: Callable[[], Transcript], began: float) -> None:
+        self.began = began
+        self.queue: deque[tuple[float, str, Missed | None, Any, int]] = deque()
+        self.awake = threading.Event()
         self.problem: str | None = None
         self.lost = 0
+        self.path = path
+        self._new_transcript = new_transcript
+        self._sources: list[Source] = []
+        self._taken = 0
+        self._writing: float | None = None
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
 
+    def source(self, name: str, missed: Callable[[], Missed]) -> Source:
+        """Someone who may note, from a thread of their own."""
+        source = Source(self, name, missed)
+        self._sources.append(source)
+        return source
+
     def start(self) -> None:
-        """Start the thread. Only there the rest of mcpcheck is imported: the session does not wait for it."""
+        """Start to write. What it takes to write is imported there: the session does not wait for it."""
         self._thread.start()
 
-    def note(self, channel: str, item: object, size: int) -> None:
-        """Keep an item that was passed on. Called by one thread for each channel."""
-        t = time.monotonic() - self._began
-        waiting = sum(self._noted.values()) - self._taken
-        if waiting + size > LIMIT and not self._room(size):
-            self._queue.append((t, channel, item if size < 64 else _outline(item), False))
+    @property
+    def waiting(self) -> int:
+        """Bytes that are noted and not yet written down."""
+        return sum(source.noted for source in self._sources) - self._taken
+
+    def has_room(self, size: int) -> bool:
+        """Wait for room as long as patience allows; less where the disk is what holds the recorder up."""
+        end = time.monotonic() + PATIENCE
+        while (now := time.monotonic()) < end and self._thread.is_alive():
+            since = self._writing
+            if since is not None and now - since > DISK_PATIENCE:
+                break
+            if self.waiting + size <= LIMIT:
+                return True
+            time.sleep(0.001)
+        return False
+
+    def close(self, within: float) -> None:
+        """Write down what is waiting; give up when nothing has moved ``within`` seconds."""
+        self._closing.set()
+        self.awake.set()
+        before = -1
+        while self._thread.is_alive() and before != self._taken:
+            before = self._taken
+            self._thread.join(within)
+        if self._thread.is_alive():
+            self.problem = "the disk does not answer"
+
+    def _run(self) -> None:
+        try:
+            self._record()
+        except OSError as error:
+            self.problem = error.strerror or str(error)
+        except Exception as error:
+            self.problem = f"a fault of mcpcheck's own, please report it: {error!r}"
+        while not self._closing.is_set():  # nothing can be kept any more, and nothing is to pile up
+            self._discard()
+            self.awake.wait()
+            self.awake.clear()
+
+    def _discard(self) -> None:
+        while self.queue:
+            self._taken += self.queue.popleft()[-1]
+
+    def _record(self) -> None:
+        transcript = self._new_transcript()
+        file = CaptureFile(self.path, transcript)
+        self._write(file, transcript.start())
+        closing = False
+        while not closing:
+            self.awake.wait()
+            closing = self._closing.wait(_BURST)
+            self.awake.clear()
+            self._drain(file, transcript)
+        now = time.monotonic() - self.began
+        missed = {source.name: source.missed for source in self._sources if source.missed is not None}
+        self._write(file, transcript.end(now, missed))
+        file.close(now)
+        self.lost = transcript.lost + file.lost
+        self.problem = file.problem
+
+    def _drain(self, file: "CaptureFile", transcript: Transcript) -> None:
+        batch: list[bytes] = []
+        held = 0
+        while self.queue:
+            t, source, missed, item, size = self.queue.popleft()
+            lines = transcript.see(t, source, missed, item)
+            self._taken += size
+            if lines:
+                batch.append(lines)
+                held += len(lines)
+                if held > _BATCH:
+                    self._write(file, b"".join(batch))
+                    batch.clear()
+                    held = 0
+        self._write(file, b"".join(batch))
+
+    def _write(self, file: "CaptureFile", lines: bytes) -> None:
+        self._writing = time.monotonic()
+        file.write(lines, self._writing - self.began)
+        self._writing = None
+
+
+class CaptureFile:
+    """The file: holds whole lines only. Lines that do not reach it are counted, and a gap is written in their place."""
+
+    def __init__(self, path: str, transcript: Transcript) -> None:
+        from mcpcheck.capture.store import create
+
+        self.path = path
+        self.lost = 0
+        self.problem: str | None = None
+        self._fd = create(path)
+        self._transcript = transcript
+        self._end = 0  # where the last whole line ends
+        self._gap = 0  # lines that a gap has still to be written for
+        self._next = 0  # the number of the first of them
+
+    def write(self, lines: bytes, t: float) -> None:
+        """Write lines; where they cannot be written, leave the file as it was."""
+        if not lines:
             return
-        self._noted[channel] = self._noted.get(channel, 0) + size
-        self._queue.append((t, channel, item, True))
-        if waiting > _HURRY:
-            self._awake.set()
+        before = self._transcript.gap(self._next, t, self._gap) if self._gap else b""
+        if self._put(before + lines):
+            self._gap = 0
+            return
+        count = lines.count(b"\n")
+        if not self._gap:
+            self._next = self._transcript.n - count + 1
+        self._gap += count
+        self.lost += count
+
+    def close(self, t: float) -> None:
+        """Write what is owed, and see whether the file is still where it was."""
+        if self._gap:
+            self._put(self._transcript.gap(self._next, t, self._gap))
+        try:
+            here, there = os.fstat(self._fd), os.stat(self.path)
+            if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino):
+                self.problem = "another file stands in its place now"
+        except OSError as error:
+            self.problem = self.problem or f"it is gone: {error.strerror}"
+        os.close(self._fd)
+
+    def _put(self, data: bytes) -> bool:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._fd, view) :]
+        except OSError as error:
+            self.problem = error.strerror
+            self._forget(len(view) < len(data))
+            return False
+        self._end += len(data)
+        return True
+
+    def _forget(self, began: bool) -> None:
+        """Take half a line back off the file; where that cannot be done, no more may follow it."""
+        if not began:
+            return
+        try:
+            os.ftruncate(self._fd, self._end)
+            os.lseek(self._fd, self._end, os.SEEK_SET)
+        except OSError:
+            devnull = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+            os.dup2(devnull, self._fd, inheritable=False)
+            os.close(devnull)

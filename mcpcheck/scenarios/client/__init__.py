@@ -1,0 +1,1 @@
+"""Scripts against a client: a scripted server meets it, and what it sent is judged."""

@@ -1,6 +1,6 @@
 """Choose scenarios, run them against a server, judge, and report."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 
+from mcpcheck import __version__
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import Requirement
 from mcpcheck.engine import judgeable
@@ -19,7 +20,7 @@ from mcpcheck.roles import ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
 from mcpcheck.survey import LegacyOnly, survey
 from mcpcheck.transports.base import Limits
-from mcpcheck.verdict import Report, SessionInfo, Verdict
+from mcpcheck.verdict import Outcome, Report, SessionInfo, Trouble, Verdict
 from mcpcheck.wire.protocol import MODERN
 
 Progress = Callable[[int, int, str], None]
@@ -36,6 +37,7 @@ class Plan:
     policy: ToolPolicy = field(default_factory=ToolPolicy)
     limits: Limits = field(default_factory=Limits)
     headers: tuple[tuple[str, str], ...] = ()
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     strict: bool = False
     save: Path | None = None
     options: str = ""  # the options that a reproducing command has to repeat
@@ -72,37 +74,36 @@ class Conform:
     """One run against one target."""
 
     def __init__(self, target: Target, plan: Plan, progress: Progress = lambda done, total, name: None) -> None:
-        self.lab = Lab(target, plan.limits, plan.policy, plan.headers)
+        self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.arguments)
         self.plan = plan
         self.considered = plan.considered(load(), target.kind)
         self.scenarios = chosen_scenarios(plan, self.considered, target.kind)
-        self.ledger = Ledger(self.considered, reproduce=self._reproduce)
+        self.troubles: list[Trouble] = []
+        self.lost: list[Verdict] = []
         self.silent = 0
         self.done = 0
         self._progress = progress
         self._shared: Peer | None = None
         self._shared_exit: AsyncExitStack | None = None
 
-    def _reproduce(self, verdict: Verdict) -> str:
+    def reproduce(self, verdict: Verdict) -> str:
         options = f"{self.plan.options} " if self.plan.options else ""
         return f"mcpcheck conform {options}--only {verdict.requirement} {self.lab.target.words}"
 
-    async def run(self) -> Ledger:
-        """Survey the server, run every chosen scenario, and gather the verdicts."""
+    async def run(self) -> None:
+        """Survey the server and run every chosen scenario."""
         try:
             await survey(self.lab)
         except LegacyOnly as found:
-            self.ledger.trouble(
+            self._trouble(
                 "survey",
                 f"the server speaks {found}, but not {MODERN}: server/discover is not served and initialize is. "
                 "Servers of the handshake era can be recorded with `mcpcheck tap` and judged with `mcpcheck lint`.",
             )
         except Abandoned as ended:
-            self.ledger.trouble("survey", f"the server stopped answering: {ended}")
+            self._trouble("survey", f"the server stopped answering: {ended}")
         else:
             await self._run_all()
-        self._gather()
-        return self.ledger
 
     async def _run_all(self) -> None:
         shared = [found for found in self.scenarios if self._shares(found)]
@@ -181,7 +182,7 @@ class Conform:
             raise
         except Exception as error:
             missing = f"mcpcheck failed: {error!r}"
-            self.ledger.trouble(found.name, f"this is a bug in mcpcheck, please report it: {bug(error)}")
+            self._trouble(found.name, f"this is a bug in mcpcheck, please report it: {bug(error)}")
             await self._drop_shared(peer)
         finally:
             peer.voice = voice
@@ -204,40 +205,94 @@ class Conform:
 
     def _lost(self, found: Scenario, why: str) -> None:
         self.silent += 1
-        self.ledger.trouble("server", why)
-        for id in found.exercises:
-            if id in self.considered:
-                self.ledger.add(_untestable(id, why))
+        self._trouble("server", why)
+        self.lost += [_untestable(id, why) for id in found.exercises if id in self.considered]
+
+    def _trouble(self, where: str, text: str) -> None:
+        """Note something that mcpcheck could not do."""
+        self.troubles.append(Trouble(where, text))
 
     def _count(self, found: Scenario) -> None:
         self.done += 1
         self._progress(self.done, len(self.scenarios), found.name)
 
-    def _gather(self) -> None:
-        """All that the peers and the rules said goes into the ledger; a fault of ours is an error, not the peer's."""
+    def gather(self, ledger: Ledger) -> None:
+        """All that the peers and the rules said goes into a ledger; a fault of ours is an error, not the peer's."""
+        for trouble in self.troubles:
+            ledger.trouble(trouble.where, trouble.text)
+        for verdict in self.lost:
+            ledger.add(verdict)
         for peer in self.lab.finished:
+            name = self.session_name(peer)
             records = {record.n: record for record in peer.transport.log.records}
             for verdict in peer.verdicts:
                 if verdict.requirement in self.considered:
-                    self.ledger.add(verdict, records)
+                    ledger.add(replace(verdict, session=name), records)
             for crash in peer.crashes:
-                self.ledger.trouble(peer.name, f"this is a bug in mcpcheck, please report it: {crash}")
+                ledger.trouble(name, f"this is a bug in mcpcheck, please report it: {crash}")
             for fault in peer.own_faults:
                 told = f"mcpcheck itself broke {fault.requirement}: {fault.actual} (frames {fault.frames})"
-                self.ledger.trouble(fault.scenario or peer.name, told)
+                ledger.trouble(fault.scenario or name, told)
 
-    def report(self, **head: Any) -> Report:
-        """The report of the run so far; ``head`` are run id, clock and version."""
-        sessions = tuple(
-            SessionInfo(peer.name, peer.kind, len(peer.transport.log.records), revisions=(self.lab.revision,))
-            for peer in self.lab.finished
-        )
-        return self.ledger.report(
-            title="conform", target=self.lab.target.name, sessions=sessions, strict=self.plan.strict, **head
-        )
+    def session_name(self, peer: Peer) -> str:
+        """How a report calls a session; also the name of its capture, without ending."""
+        return f"{peer.kind}-{peer.name}"
+
+    def sessions(self) -> list[SessionInfo]:
+        """The sessions that were held, saved where that was asked for."""
+        found = []
+        for peer in self.lab.finished:
+            name = self.session_name(peer)
+            file = ""
+            if self.plan.save is not None:
+                file = str(save(self.plan.save / f"{name}.ndjson", peer, self.lab.target))
+            units = len(peer.transport.log.records)
+            found.append(SessionInfo(name, peer.kind, units, file, (self.lab.revision,)))
+        return found
+
+
+def save(path: Path, peer: Peer, target: Target) -> Path:
+    """Keep a session as a capture."""
+    from mcpcheck.capture import Header, write_capture
+
+    named = {"url": target.name} if target.kind == "http" else {"command": target.name}
+    header = Header(peer.transport.log.started, peer.kind, named, f"mcpcheck {__version__}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_capture(path, header, peer.transport.log.records)
+    return path
+
+
+def joined(runs: Sequence[Conform], **head: Any) -> Report:
+    """One report of one run or of several against the same server; ``head`` are run id, clock and version."""
+    considered = frozenset().union(*(each.considered for each in runs))
+    ledger = Ledger(considered, reproduce=runs[0].reproduce)
+    for each in runs:
+        each.gather(ledger)
+    sessions = tuple(info for each in runs for info in each.sessions())
+    transports = " and ".join(dict.fromkeys(each.lab.target.kind for each in runs))
+    return ledger.report(
+        title="conform",
+        target=runs[0].lab.target.name,
+        sessions=sessions,
+        strict=runs[0].plan.strict,
+        extra={"transport": transports, "revision": runs[0].lab.revision},
+        next_steps=next_steps(runs),
+        **head,
+    )
+
+
+def next_steps(runs: Sequence[Conform]) -> tuple[str, ...]:
+    """What a user can do now."""
+    first = runs[0]
+    steps = []
+    forbidden = [tool for tool in first.lab.inventory.tools if not first.plan.policy.allows(tool)]
+    if forbidden and first.plan.policy.mode != "none":
+        names = ",".join(str(tool.get("name")) for tool in forbidden[:3])
+        steps.append(f"{len(forbidden)} tools were not called; if they do no harm, add --tools all, or --tools {names}")
+    if first.plan.save is None:
+        steps.append("add --save DIR to keep every session, then read one with `mcpcheck lint`")
+    return tuple(steps)
 
 
 def _untestable(id: str, why: str) -> Verdict:
-    from mcpcheck.verdict import Outcome
-
     return Verdict(id, Outcome.UNTESTABLE, "server", actual=why)

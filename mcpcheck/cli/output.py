@@ -91,3 +91,15 @@ def colour() -> bool:
 def width() -> int:
     """How wide standard output is: the terminal's columns up to 120, and 80 in a pipe."""
     return min(shutil.get_terminal_size().columns, 120) if sys.stdout.isatty() else 80
+
+
+def progress() -> Callable[[int, int, str], None]:
+    """Says on standard error how far a run is: one line that is written over on a terminal, silence elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda done, total, name: None
+
+    def show_progress(done: int, total: int, name: str) -> None:
+        end = "\r\x1b[K" if done == total else ""
+        print(f"\r\x1b[K{done}/{total} {name[:60]}{end}", end="", file=sys.stderr, flush=True)
+
+    return show_progress

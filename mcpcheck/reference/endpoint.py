@@ -174,9 +174,8 @@ class Connection:
     async def refuse(self, status: int) -> None:
         """Answer what is not HTTP."""
         if self.http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            await self.send(
-                h11.Response(status_code=status, headers=[(b"Content-Length", b"0"), (b"Connection", b"close")])
-            )
+            headers = [(b"Content-Length", b"0"), (b"Connection", b"close")]
+            await self.send(h11.Response(status_code=status, headers=headers))
             await self.send(h11.EndOfMessage())
 
     async def send(self, event: h11.Event) -> None:

@@ -1,6 +1,6 @@
 """What was noted of a stdio session, as the lines of a capture. Pure: any chunking gives the same lines."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from mcpcheck.capture import secret
@@ -23,8 +23,9 @@ class MissedLines:
 
     def add(self, chunk: bytes) -> None:
         """One more chunk that is lost."""
-        self.lines += chunk.count(b"\n")
-        self.open = not chunk.endswith(b"\n")
+        if chunk:
+            self.lines += chunk.count(b"\n")
+            self.open = not chunk.endswith(b"\n")
 
 
 class Stream:
@@ -179,6 +180,3 @@ def _lines(block: bytes) -> Iterator[Line]:
 
 def _line(data: bytes) -> Line:
     return Line(data[:-1], b"\r\n") if data.endswith(b"\r") else Line(data, b"\n")
-
-
-NewTranscript = Callable[[], StdioTranscript]

@@ -4,6 +4,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
@@ -30,6 +31,7 @@ class Log:
 
     observe: Callable[[Record], None] = lambda record: None
     records: list[Record] = field(default_factory=list)
+    started: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}")
     _begun: float = field(default_factory=time.monotonic)
     _changed: anyio.Event = field(default_factory=anyio.Event)
 

@@ -1,23 +1,35 @@
 """The reference server in this process: no process, no socket, and no waiting, since nothing can come later."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from types import TracebackType
 
 from mcpcheck.reference.http import HttpServer
 from mcpcheck.reference.server import Server
+from mcpcheck.reference.streams import Stream
 from mcpcheck.transports.base import Limits, Log, Transport
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 
+STEPS = 10_000
+"""How many steps of slow work a server in memory may take before a wait is over."""
+
 
 class _Immediate(Transport):
-    """Whatever a peer in memory has to say is said before a send returns."""
+    """Whatever a peer in memory has to say is said before a wait is over."""
 
     async def until(self, holds: Callable[[], bool], within: float) -> bool:
+        for _ in range(STEPS):
+            if holds() or not self._step():
+                break
         return holds()
 
     @property
     def alive(self) -> bool:
         return True
+
+    @abstractmethod
+    def _step(self) -> bool:
+        """Let the server do one step of its slow work; False where it has none."""
 
 
 class MemoryStdio(_Immediate):
@@ -50,13 +62,19 @@ class MemoryStdio(_Immediate):
     async def end_input(self) -> None:
         """Noted when the connection ends."""
 
-    def _hear(self, lines: list[bytes] | None) -> None:
-        for line in lines or []:
-            self.log.note(Dir.S2C, Kind.LINE, line)
+    def _step(self) -> bool:
+        busy = self._server.busy
+        self._hear(self._server.step())
+        return busy
+
+    def _hear(self, lines: list[bytes]) -> None:
+        for line in lines:
+            for part in line.split(b"\n"):
+                self.log.note(Dir.S2C, Kind.LINE, part)
 
 
 class MemoryHttp(_Immediate):
-    """A server behind HTTP exchanges, in memory."""
+    """A server behind HTTP exchanges, in memory. Connections to one server share it, as they do over a network."""
 
     kind = "http"
     endpoint = "/mcp"
@@ -65,7 +83,7 @@ class MemoryHttp(_Immediate):
         super().__init__(log, limits)
         self._server = server
         self._exchanges = 0
-        self._streams: set[int] = set()
+        self._streams: dict[int, Stream] = {}
 
     async def __aenter__(self) -> "MemoryHttp":
         return self
@@ -87,15 +105,30 @@ class MemoryHttp(_Immediate):
         self.log.note(Dir.S2C, Kind.HEAD, exchange=exchange, http=answer)
         if reply.body:
             self.log.note(Dir.S2C, Kind.BODY, reply.body, exchange=exchange)
-        for event in reply.events or ():
-            self.log.note(Dir.S2C, Kind.SSE, event, exchange=exchange)
-        if reply.open_stream:
-            self._streams.add(exchange)
+        if reply.stream is not None:
+            self._streams[exchange] = reply.stream
         else:
             self.log.note(Dir.S2C, Kind.EVENT, exchange=exchange, event="eof")
+        self._flush()
         return exchange
 
     async def leave(self, exchange: int) -> None:
-        if exchange in self._streams:
-            self._streams.remove(exchange)
+        stream = self._streams.pop(exchange, None)
+        if stream is not None:
+            self._server.disconnected(stream)
             self.log.note(Dir.C2S, Kind.EVENT, exchange=exchange, event="abort", reason="the client closed it")
+
+    def _step(self) -> bool:
+        busy = any(server.busy for server in self._server.servers())
+        self._server.step()
+        self._flush()
+        return busy
+
+    def _flush(self) -> None:
+        """Note what the open streams hold, and the end of those that are over."""
+        for exchange, stream in list(self._streams.items()):
+            for event in stream.take():
+                self.log.note(Dir.S2C, Kind.SSE, event, exchange=exchange)
+            if stream.ended and not stream.left:
+                del self._streams[exchange]
+                self.log.note(Dir.S2C, Kind.EVENT, exchange=exchange, event="eof")

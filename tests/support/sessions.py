@@ -20,10 +20,10 @@ r"""Sessions in shorthand: a few readable lines instead of records, each with th
     = some.id                            the requirement was exercised by the line above and held
 
 On HTTP a well-formed message brings its exchange with it. ``[Name: value | Name: -]`` behind it sets or removes
-headers, ``[status 404]`` sets the status, ``[open]`` leaves the answer's end out. ``s: 1 ~ notifications/progress {...}`` is an
-event on the stream that answers request 1, and ``s: 1 ~> {...}`` the result that ends it. ``c> POST /mcp | A: b`` and
-``s> 200 OK | A: b`` are heads, and what follows them is their body (for an event stream: one event a line, ``\n``
-escaped).
+headers, ``[status 404]`` sets the status, ``[open]`` leaves the answer's end out. ``s: 1 ~ notifications/progress
+{...}`` is an event on the stream that answers request 1, and ``s: 1 ~> {...}`` the result that ends it.
+``c> POST /mcp | A: b`` and ``s> 200 OK | A: b`` are heads, and what follows them is their body (for an event stream:
+one event a line, ``\n`` escaped).
 
 All findings of a session have to be written down: a case shows what a line breaks, and that it breaks nothing else.
 """
@@ -240,10 +240,10 @@ class _Script:
             code, _, data = value.partition(" ")
             error: dict[str, Any] = {"code": json.loads(code), "message": "it failed"}
             return message | {"error": error | ({"data": json.loads(data)} if data.strip() else {})}
-        params: dict[str, Any] = json.loads(value or "{}")
+        members: dict[str, Any] = json.loads(value or "{}")
         if self.case.revision == MODERN:
-            params = {"_meta": META | params.pop("_meta", {}), **params}
-        return message | {"method": verb} | ({"params": params} if params else {})
+            members = {"_meta": META | members.pop("_meta", {}), **members}
+        return message | {"method": verb} | ({"params": members} if members else {})
 
     def _result(self, result: Any) -> Any:
         if self.case.revision != MODERN or not isinstance(result, dict):

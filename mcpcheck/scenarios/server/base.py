@@ -123,7 +123,7 @@ async def batch_is_refused(peer: Peer) -> None:
 
 @scenario(exercises=["base.meta.missing-rejected", "base.meta.missing-http-400", "base.stateless.no-prior-context"])
 async def required_meta_is_missing(peer: Peer) -> None:
-    """After a valid request, leaves protocolVersion out, then clientCapabilities: each request is refused with -32602."""
+    """After a valid request, leaves out protocolVersion, then clientCapabilities: refused with -32602 each time."""
     await peer.fence()
     for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES):
         meta = peer.meta()

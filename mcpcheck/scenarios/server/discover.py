@@ -135,7 +135,7 @@ async def completion_is_served(peer: Peer) -> None:
 
 @scenario(exercises=["base.stateless.no-prior-context", "versioning.matrix.modern-modern"], fresh=True)
 async def no_handshake_is_needed(peer: Peer) -> None:
-    """Sends a list request as the first message of a connection: it is served at once, without handshake or discovery."""
+    """Sends a list request as the first message of a connection: served at once, without handshake or discovery."""
     method = next((LISTS[name][0] for name in LISTS if peer.lab.declares(name)), None)
     if method is None:
         raise Untestable(

@@ -92,7 +92,7 @@ async def failing_tool(peer: Peer) -> None:
 
 @scenario(exercises=["tools.security.validates-inputs"])
 async def arguments_that_do_not_fit(peer: Peer) -> None:
-    """Calls tools with arguments that break their inputSchema in one thing: an error of either kind, no plain success."""
+    """Calls tools with arguments that break their inputSchema: an error of either kind, and no plain success."""
     needs(peer, "tools")
     tried = False
     for tool in peer.lab.allowed_tools()[:10]:

@@ -1,0 +1,219 @@
+"""mcpcheck conform: test a server against the specification."""
+
+import json
+import shlex
+import ssl
+import sys
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mcpcheck import __version__
+from mcpcheck.cli import output
+from mcpcheck.errors import UsageError
+from mcpcheck.verdict import Report
+from mcpcheck.wire.protocol import MODERN
+
+DEMO = [sys.executable, "-m", "mcpcheck.reference"]
+
+
+@click.command(
+    "conform",
+    epilog="""\b
+Examples:
+  mcpcheck conform --demo
+  mcpcheck conform -- python my_server.py
+  mcpcheck conform http://127.0.0.1:8000/mcp --tools all --report json:report.json
+  mcpcheck conform --only discover --only http.headers http://127.0.0.1:8000/mcp""",
+)
+@click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="(URL | -- COMMAND...)")
+@click.option("--demo", is_flag=True, help="Test the built-in reference server, on stdio and on HTTP.")
+@click.option("--spec", "revision", default=MODERN, show_default=True, metavar="REV", help="The revision to test.")
+@click.option(
+    "--tools",
+    default="read-only",
+    show_default=True,
+    metavar="POLICY",
+    help="Which tools may be called: none, read-only, all, or names with commas between.",
+)
+@click.option("--arguments", "given", multiple=True, metavar="TOOL=JSON", help="Valid arguments for a tool.")
+@click.option("--only", multiple=True, metavar="ID", help="Test only this requirement, or all under this prefix.")
+@click.option("--skip", multiple=True, metavar="ID", help="Leave this requirement, or all under this prefix, out.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD fails, too.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="A file of known failures.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Keep every session as a capture in DIR.")
+@click.option("--header", "headers", multiple=True, metavar="K:V", help="HTTP: send this header with every request.")
+@click.option("--insecure", is_flag=True, help="HTTPS: do not check the server's certificate.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.05), default=5.0, show_default=True, help="Seconds for an answer."
+)
+@click.option("--list", "only_list", is_flag=True, help="Print what would run, and stop.")
+@output.report_option
+def command(
+    target: tuple[str, ...], demo: bool, only_list: bool, reports: tuple[output.Sink, ...], **options: Any
+) -> None:
+    """Test a server of any language against the specification.
+
+    The target is the URL of a Streamable HTTP server, or a command behind -- that starts a server on stdio. Tools are
+    called only if they say readOnlyHint, unless --tools allows more.
+    """
+    checked_revision(options["revision"])
+    if demo and target:
+        raise UsageError("--demo brings its own server: leave the target out, or leave --demo out")
+    if only_list:
+        listing(target, demo, options)
+        return
+    report = run_demo(options) if demo else run_one(target, options)
+    output.finish(known(report, options["baseline"]), reports)
+
+
+def checked_revision(revision: str) -> None:
+    """Servers are tested in the current revision."""
+    if revision != MODERN:
+        raise UsageError(
+            f"conform tests servers of {MODERN}; a session of {revision} is judged by "
+            "`mcpcheck tap` and `mcpcheck lint`"
+        )
+
+
+def known(report: Report, baseline: Path | None) -> Report:
+    """The report with the failures that a baseline names marked as known."""
+    if baseline is None:
+        return report
+    from mcpcheck import baseline as baselines
+
+    return baselines.apply(report, baselines.load(baseline))
+
+
+def plan_of(options: dict[str, Any]) -> Any:
+    """The options as a Plan."""
+    from mcpcheck.conform import Plan
+    from mcpcheck.roles import ToolPolicy
+    from mcpcheck.transports.base import Limits
+
+    timeout = options["timeout"]
+    limits = replace(Limits(), answer=timeout, start=max(20.0, 2 * timeout) if timeout >= 1 else 20 * timeout)
+    repeated = [f"--tools {shlex.quote(options['tools'])}"] if options["tools"] != "read-only" else []
+    repeated += [f"--arguments {shlex.quote(given)}" for given in options["given"]]
+    return Plan(
+        only=tuple(options["only"]),
+        skip=tuple(options["skip"]),
+        policy=ToolPolicy.of(options["tools"]),
+        limits=limits,
+        headers=tuple(header_of(text) for text in options["headers"]),
+        arguments=dict(arguments_of(text) for text in options["given"]),
+        strict=options["strict"],
+        save=options["save"],
+        options=" ".join(repeated),
+    )
+
+
+def header_of(text: str) -> tuple[str, str]:
+    """One --header K:V."""
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip() or any(character in text for character in "\r\n"):
+        raise UsageError(f"--header {text!r} is no header; write --header 'Name: value'")
+    return name.strip(), value.strip()
+
+
+def arguments_of(text: str) -> tuple[str, dict[str, Any]]:
+    """One --arguments TOOL=JSON."""
+    name, sign, value = text.partition("=")
+    try:
+        arguments = json.loads(value)
+    except ValueError:
+        arguments = None
+    if not sign or not isinstance(arguments, dict):
+        raise UsageError(f'--arguments {text!r} is not TOOL=JSON; write --arguments \'search={{"query": "login"}}\'')
+    return name, arguments
+
+
+def target_of(words: Sequence[str], options: dict[str, Any]) -> Any:
+    """What the words name: a URL, or a command."""
+    from mcpcheck import lab
+
+    if not words:
+        raise UsageError("name a server: a URL, or a command behind `--`; `mcpcheck conform --demo` shows it at work")
+    if words[0].startswith(("http://", "https://")):
+        if len(words) > 1:
+            raise UsageError(f"there is more than a URL: {shlex.join(words[1:])}; options stand before the URL")
+        return lab.url(words[0], tls=unchecked() if options["insecure"] else None)
+    if "://" in words[0]:
+        raise UsageError(f"{words[0]!r} is no http:// or https:// address")
+    return lab.command(words)
+
+
+def unchecked() -> ssl.SSLContext:
+    """TLS without a look at the certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def run_one(words: Sequence[str], options: dict[str, Any]) -> Report:
+    """One target, one report."""
+    from mcpcheck.conform import Conform
+
+    return run([Conform(target_of(words, options), plan_of(options), output.progress())])
+
+
+def run_demo(options: dict[str, Any]) -> Report:
+    """The reference server on both transports, in one report."""
+    from mcpcheck import lab
+    from mcpcheck.conform import Conform
+    from mcpcheck.demo import served_over_http
+
+    plan = plan_of(options)
+    with ExitStack() as stack:
+        address = stack.enter_context(served_over_http(DEMO))
+        stdio = replace(lab.command(DEMO), name="the built-in reference server", words="--demo")
+        http = replace(lab.url(address), name="the built-in reference server", words="--demo")
+        return run([Conform(each, plan, output.progress()) for each in (stdio, http)])
+
+
+def run(runs: Sequence[Any]) -> Report:
+    """Run each, then make one report of all."""
+    import anyio
+
+    from mcpcheck.conform import joined
+
+    begun = time.monotonic()
+    started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    for each in runs:
+        anyio.run(each.run)
+    return joined(
+        runs,
+        run=uuid.uuid4().hex[:12],
+        started=started,
+        tool=f"mcpcheck {__version__}",
+        seconds=round(time.monotonic() - begun, 2),
+    )
+
+
+def listing(words: Sequence[str], demo: bool, options: dict[str, Any]) -> None:
+    """What would run: each scenario with its story and its requirements, then the requirements that rules judge."""
+    from mcpcheck.catalogue.load import load
+    from mcpcheck.conform import chosen_scenarios
+
+    kinds = ["stdio", "http"] if demo or not words else [target_of(words, options).kind]
+    plan = plan_of(options)
+    considered = frozenset().union(*(plan.considered(load(), kind) for kind in kinds))
+    found = {each.name: each for kind in kinds for each in chosen_scenarios(plan, considered, kind)}
+    exercised: set[str] = set()
+    for name, each in sorted(found.items()):
+        click.echo(f"{name}  {' '.join(each.doc.split())}")
+        for id in each.exercises:
+            if id in considered:
+                exercised.add(id)
+                click.echo(f"    {id}")
+    for id in sorted(considered - exercised):
+        click.echo(f"{id}  (judged on all traffic)")
+    click.echo(f"{len(found)} scenarios, {len(considered)} requirements")

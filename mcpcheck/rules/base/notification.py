@@ -1,0 +1,71 @@
+"""base.notification and base.pattern: what goes without an answer, and who sends which kind of message."""
+
+from mcpcheck.rules.payloads import is_call, shown
+from mcpcheck.rules.registry import Verdicts, broken, holds, rule
+from mcpcheck.session.orphans import Orphan
+from mcpcheck.session.session import Session
+from mcpcheck.wire.event import Answer, Message, Notification, Request
+from mcpcheck.wire.record import Dir
+
+
+@rule("base.notification.shape")
+def shape(event: Notification, session: Session) -> Verdicts:
+    """Looks at the _meta of every notification; what a known one has to hold is judged by a rule of its own."""
+    params = event.params
+    if "params" in event.obj and not isinstance(params, dict):
+        return  # base.message.params-object
+    meta = params.get("_meta", {}) if params else {}
+    if isinstance(meta, dict):
+        yield holds(event)
+    else:
+        yield broken(event, "params._meta is an object", f"params._meta is {shown(meta)}")
+
+
+@rule("base.notification.no-id")
+def no_id(event: Request | Notification, session: Session) -> Verdicts:
+    """Looks at messages whose method begins with notifications/."""
+    if not event.method.startswith("notifications/"):
+        return
+    if isinstance(event, Request):
+        yield broken(event, "no id", f"{event.method} has id {shown(event.id)}")
+    else:
+        yield holds(event)
+
+
+@rule("base.notification.no-response")
+def no_response(event: Orphan | Answer, session: Session) -> Verdicts:
+    """Looks at answers that belong to no request, when a notification is all that they can be meant for.
+
+    On HTTP the refusal of a notification may have a body. A recording that begins in the middle is not judged.
+    """
+    if isinstance(event, Answer) or event.kind != "notification" or not session.whole:
+        return
+    note = event.notification
+    status = session.exchange.status if session.exchange else None
+    if status is not None and not 200 <= status < 300:
+        return
+    frames = [note.record.n] if note else []
+    said = f"an answer to {note.method}" if note else "an answer to a notification"
+    yield broken(event, "no answer", said, *frames)
+
+
+@rule("base.pattern.server-no-requests")
+def server_no_requests(event: Message, session: Session) -> Verdicts:
+    """Looks at everything that a server sends in the stateless era."""
+    if event.dir is not Dir.S2C:
+        return
+    if isinstance(event, Request) and is_call(event):
+        yield broken(event, "no request from the server", f"a request, {event.method}")
+    else:
+        yield holds(event)
+
+
+@rule("base.pattern.client-no-responses")
+def client_no_responses(event: Message, session: Session) -> Verdicts:
+    """Looks at everything that a client sends in the stateless era."""
+    if event.dir is not Dir.C2S:
+        return
+    if isinstance(event, Answer):
+        yield broken(event, "no response from the client", "an error" if event.has_error else "a result")
+    else:
+        yield holds(event)

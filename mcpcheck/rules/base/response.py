@@ -1,0 +1,155 @@
+"""base.response, base.result.id-match, base.error.id-match: which answer belongs to which request."""
+
+from mcpcheck.rules.payloads import answers_nothing, is_call, is_due, shown
+from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule
+from mcpcheck.session.orphans import Orphan
+from mcpcheck.session.session import Call, Session
+from mcpcheck.wire.event import Aborted, Answer, Closed, Exited, NotMessage, TimedOut
+from mcpcheck.wire.record import Dir
+
+_PROMPT = frozenset(
+    {
+        "server/discover",
+        "initialize",
+        "ping",
+        "tools/list",
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+    }
+)
+"""Requests that cannot take long, so that a deadline that passes is a verdict."""
+
+_OTHER_LAYER = frozenset({401, 403, 405, 406, 413, 415, 429})
+"""Statuses that an HTTP or an authorization layer answers with before it reads the body."""
+
+
+@rule("base.response.one-per-request")
+class OnePerRequest:
+    """Looks at answers and at the end of the connection.
+
+    A request that the server left unanswered when it ended the connection breaks it, and a request that cannot take
+    long when its deadline passes. Silence is no fault for what was cancelled, for an open subscription, and when the
+    client left first; a recording that begins in the middle or has a gap is not judged.
+    """
+
+    def see(self, event: Answer | Orphan | Closed | Aborted | Exited | TimedOut, session: Session) -> Verdicts:
+        if not session.whole:
+            return
+        match event:
+            case Answer():
+                if session.call is not None and len(session.call.answers) == 1 and is_due(event, session):
+                    yield holds(event)
+            case Orphan():
+                yield from self._orphan(event, session)
+            case TimedOut():
+                for call in session.open_calls(event.dir.other):
+                    if call.request.method in _PROMPT:
+                        yield self._unanswered(call, "nothing came before the deadline", event.record.n)
+            case _:
+                yield from self._ended(event, session)
+
+    def _orphan(self, event: Orphan, session: Session) -> Verdicts:
+        if not is_due(event.answer, session):
+            return
+        id = shown(event.answer.id)
+        if event.kind == "duplicate":
+            first = [event.call.answers[0].record.n] if event.call else []
+            yield broken(event, "one answer to each request", f"a second answer to id {id}", *first)
+        elif event.kind == "unasked":
+            yield broken(event, "an answer to a request", f"no request of the other side has id {id}")
+
+    def _ended(self, event: Closed | Aborted | Exited, session: Session) -> Verdicts:
+        if session.exchange is not None:
+            yield from self._stream_ended(event, session)
+            return
+        if event.record.exchange is not None or event.dir is Dir.C2S or session.client_left:
+            return
+        for call in session.open_calls(Dir.C2S):
+            if is_call(call.request) and self._owed(call, session):
+                yield self._unanswered(call, "the server ended the connection", event.record.n)
+
+    def _stream_ended(self, event: Closed | Aborted | Exited, session: Session) -> Verdicts:
+        exchange = session.exchange
+        if exchange is None or not isinstance(event, Closed) or event.dir is Dir.C2S or exchange.may_be_resumed:
+            return
+        served = exchange.status == 200 and exchange.media_type in {"application/json", "text/event-stream"}
+        call = exchange.call
+        if served and call is not None and call.open and self._owed(call, session):
+            yield self._unanswered(call, "its answer ended without one", event.record.n)
+
+    @staticmethod
+    def _owed(call: Call, session: Session) -> bool:
+        request = call.request
+        excused = call.cancelled or request.in_batch or request.method == "subscriptions/listen"
+        return not excused and not session.was_unreadable(request.dir.other, request.id)
+
+    @staticmethod
+    def _unanswered(call: Call, what: str, n: int) -> Judgement:
+        blames = call.request.dir.other.sender
+        return broken(call.request, f"an answer to {call.request.method}", what, n, blames=blames)
+
+
+@rule("base.response.result-xor-error")
+def result_xor_error(event: Answer | NotMessage, session: Session) -> Verdicts:
+    """Looks at which of the two members an answer has, whatever their values are."""
+    if isinstance(event, NotMessage):
+        if isinstance(event.value, dict) and answers_nothing(event, session):
+            yield broken(event, "a result or an error", "neither of them")
+    elif event.has_result and event.has_error:
+        yield broken(event, "a result or an error", "both of them")
+    else:
+        yield holds(event)
+
+
+@rule("base.result.id-match")
+def result_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
+    """Compares the id of a result with that of its request, by value and by type."""
+    if isinstance(event, Answer):
+        if session.call is not None and event.has_result and is_due(event, session):
+            yield holds(event)
+    elif event.kind == "misnamed" and event.answer.has_result and event.call and session.whole:
+        yield _misnamed(event, event.call)
+
+
+@rule("base.error.id-match")
+def error_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
+    """Compares the id of an error with that of its request, by value and by type.
+
+    Leaves alone an error without an id that an HTTP or an authorization layer gives before it reads the request.
+    """
+    if isinstance(event, Answer):
+        if session.call is not None and event.has_error and not event.has_result and is_due(event, session):
+            yield holds(event)
+        return
+    answer = event.answer
+    if event.kind != "misnamed" or answer.has_result or event.call is None or not session.whole:
+        return
+    status = session.exchange.status if session.exchange else None
+    if answer.id is None and status is not None and (status in _OTHER_LAYER or status >= 500):
+        return
+    yield _misnamed(event, event.call)
+
+
+def _misnamed(event: Orphan, call: Call) -> Judgement:
+    answer = event.answer
+    said = f"id is {shown(answer.id)}" if answer.has_id else "there is no id"
+    if type(answer.id) is not type(call.request.id) and answer.id is not None:
+        said += f", {_article(answer.id)}"
+    return broken(event, f"id is {shown(call.request.id)}, as in the request", said, call.request.record.n)
+
+
+def _article(id: object) -> str:
+    names = {str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
+    return names.get(type(id), "another type")
+
+
+@rule("base.error.id-unreadable")
+def id_unreadable(event: Orphan, session: Session) -> Verdicts:
+    """Looks at errors that answer what could not be read as a request: no id, or null, and no invented one."""
+    if event.answer.dir is not Dir.S2C and session.stateless:
+        return
+    if event.kind == "unreadable":
+        yield holds(event)
+    elif event.kind == "invented" and session.whole:
+        yield broken(event, "an error without an id", f"id is {shown(event.answer.id)}, which nobody sent")

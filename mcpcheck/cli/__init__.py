@@ -1,13 +1,14 @@
 """The command line: one module per subcommand, imported when it is used."""
 
 import importlib
+import os
 import sys
 from typing import Any
 
 import click
 
 from mcpcheck import __version__
-from mcpcheck.errors import PeerUnavailable, UsageError
+from mcpcheck.errors import PeerUnavailable, UsageError, bug
 
 COMMANDS = {
     "conform": "Test a server against the specification.",
@@ -76,4 +77,9 @@ def main() -> None:
         sys.exit(130)
     except (UsageError, PeerUnavailable) as error:
         print(f"mcpcheck: {error}", file=sys.stderr)
+        sys.exit(2)
+    except Exception as error:
+        print(f"mcpcheck: this is a bug in mcpcheck, please report it: {bug(error)}", file=sys.stderr)
+        if os.environ.get("MCPCHECK_TRACEBACK"):
+            raise
         sys.exit(2)

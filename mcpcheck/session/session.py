@@ -33,6 +33,9 @@ from mcpcheck.wire.event import (
 from mcpcheck.wire.protocol import LEGACY, MODERN, PROTOCOL_VERSION, SUBSCRIPTION_ID
 from mcpcheck.wire.record import Dir, RequestHead, ResponseHead, header
 
+BATCHES = "2025-03-26"
+"""The only revision that has JSON-RPC batches."""
+
 
 @dataclass(slots=True)
 class Call:
@@ -116,6 +119,7 @@ class Session:
         self._exchanges: dict[int, Exchange] = {}
         self._sessions: dict[str, str] = {}  # legacy HTTP: session id to negotiated revision
         self._unread: set[tuple[Dir, ids.Key]] = set()  # ids of objects that were no message
+        self._last_unreadable = {Dir.C2S: 0, Dir.S2C: 0}
         self._listens: dict[ids.Key, Call] = {}  # subscriptions/listen requests, open or ended
         self._strays = Strays()
         self._orphans = Orphans()
@@ -138,6 +142,10 @@ class Session:
     def was_unreadable(self, sender: Dir, id: Any) -> bool:
         """Whether that side sent something with this id that was no message."""
         return (sender, ids.key(id)) in self._unread
+
+    def unreadable_from(self, sender: Dir) -> int:
+        """The frame of the last thing of one side that was no message; 0 where there was none."""
+        return self._last_unreadable[sender]
 
     def listen(self, id: Any) -> Call | None:
         """The subscriptions/listen request with this id, open or ended."""
@@ -163,11 +171,8 @@ class Session:
                 self._answer(event)
             case Notification():
                 self._notification(event)
-            case NotJson() | Batch():
-                self._orphans.sent_unreadable(event.dir)
-            case NotMessage():
-                self._unread.add((event.dir, ids.key(event.id)))
-                self._orphans.sent_unreadable(event.dir)
+            case NotJson() | Batch() | NotMessage():
+                self._unreadable(event)
             case Closed() | Aborted():
                 self._ended(event)
             case Exited():
@@ -213,6 +218,12 @@ class Session:
             self._exchanges[n] = Exchange(n)
         return self._exchanges[n]
 
+    def _unreadable(self, event: NotJson | Batch | NotMessage) -> None:
+        self._orphans.sent_unreadable(event.dir)
+        self._last_unreadable[event.dir] = event.record.n
+        if isinstance(event, NotMessage):
+            self._unread.add((event.dir, ids.key(event.id)))
+
     def _http_request(self, event: HttpRequest) -> None:
         if self.exchange:
             self.exchange.request = event.head
@@ -226,6 +237,9 @@ class Session:
 
     def _request(self, event: Request) -> None:
         place = (event.dir, ids.key(event.id))
+        if event.in_batch and self._ambient() != BATCHES:
+            self._unread.add(place)  # no revision but one knows batches: its elements are no requests
+            return
         same = self._open.setdefault(place, [])
         self.clash = same[-1] if same else None
         self.modern_seen = self.modern_seen or PROTOCOL_VERSION in event.meta
@@ -327,7 +341,7 @@ class Session:
     def _ended(self, event: Event) -> None:
         exchange = self.exchange
         if exchange is None:
-            self.client_left = self.client_left or event.dir is Dir.C2S
+            self.client_left = self.client_left or (event.dir is Dir.C2S and isinstance(event, Closed))
             return
         self.call = exchange.call
         if event.dir is Dir.C2S and isinstance(event, Closed):

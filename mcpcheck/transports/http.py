@@ -123,8 +123,7 @@ class HttpTransport(Transport):
     ) -> None:
         assert self._tasks
         self._tasks.cancel_scope.cancel()
-        with anyio.CancelScope(shield=True):
-            await self._tasks.__aexit__(None, None, None)
+        await self._tasks.__aexit__(None, None, None)
 
     @property
     def alive(self) -> bool:

@@ -78,8 +78,9 @@ class StdioTransport(Transport):
         assert self._tasks
         with anyio.CancelScope(shield=True):
             await self._shut_down(self._process)
-            self._tasks.cancel_scope.cancel()
-            await self._tasks.__aexit__(None, None, None)
+        self._tasks.cancel_scope.cancel()
+        await self._tasks.__aexit__(None, None, None)
+        with anyio.CancelScope(shield=True):
             await self._process.aclose()
 
     async def _shut_down(self, process: Process) -> None:

@@ -33,6 +33,8 @@ TOOL: dict[str, Json] = {
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
     "annotations": {"readOnlyHint": True},
 }
+NOT_MODERN = frozenset({"base", "discover", "http", "stdio", "tools", "versioning"})
+"""Where the requirements of the stateless era stand, none of which binds a server of the handshake era."""
 _STATUS = {
     METHOD_NOT_FOUND: 404,
     HEADER_MISMATCH: 400,
@@ -190,7 +192,12 @@ Refusal = Callable[[Asked], Reply]
 
 
 class LegacyServer(Scripted):
-    """Speaks the handshake era only; ``refusal`` is how it meets anything else."""
+    """Speaks the handshake era only; ``refusal`` is how it meets anything else.
+
+    What it answers to a modern request is not judged: it has never heard of such requests.
+    """
+
+    deviates = NOT_MODERN
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -209,7 +216,8 @@ class LegacyServer(Scripted):
         """Answer initialize, with the version that was asked for if it is known."""
         wanted = asked.params.get("protocolVersion")
         version = wanted if wanted in LEGACY else LEGACY[-1]
-        return result(asked, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": INFO})
+        capabilities: dict[str, Json] = {"tools": {}, "prompts": {}, "resources": {}}
+        return result(asked, {"protocolVersion": version, "capabilities": capabilities, "serverInfo": INFO})
 
     def serve(self, asked: Asked) -> Reply:
         """Answer a request of the session."""
@@ -224,8 +232,14 @@ class LegacyServer(Scripted):
                 return result(asked, {"resourceTemplates": []})
             case "resources/list":
                 return result(asked, {"resources": []})
+            case "resources/read":
+                content = {"uri": asked.params.get("uri", "mcpcheck:none"), "text": "A text of mcpcheck."}
+                return result(asked, {"contents": [content]})
             case "prompts/list":
                 return result(asked, {"prompts": []})
+            case "prompts/get":
+                message = {"role": "user", "content": {"type": "text", "text": "A prompt of mcpcheck."}}
+                return result(asked, {"messages": [message]})
         return error(asked, METHOD_NOT_FOUND, f"Method not found: {asked.method}")
 
 

@@ -76,7 +76,8 @@ async def malformed(peer: Peer, data: bytes, like: Any = None) -> Reply:
         event for event in peer.heard_since(reply.frame) if isinstance(event, Answer) and event is not fence.answer
     ]
     if reply.answer is None:
-        reply.events = [event for event in loose if not (reply.call and event in reply.call.answers)]
+        reply.events = list(loose)
+        reply.ended = "" if loose else "no answer before the fence's"
     return reply
 
 

@@ -110,11 +110,19 @@ def _checks(sheet: Sheet, one: Requirement) -> None:
 
 
 def _examples(sheet: Sheet, one: Requirement) -> None:
-    for label, text, style in (("good", one.good, "green"), ("bad", one.bad, "red"), ("repair", one.repair, "")):
+    """What it looks like when it holds and when it doesn't: ``tests/catalogue/test_examples.py`` judges them."""
+    for label, text, style in (("good", one.good, "green"), ("bad", one.bad, "red")):
         if text:
             sheet.line()
             for number, line in enumerate(text.strip().splitlines()):
-                sheet.field(label if number == 0 else "", line, style, indent=0, wrap=label == "repair")
+                sheet.field(label if number == 0 else "", line, style, indent=0, wrap=False)
+    if one.good or one.bad:
+        whole = "; {...} stands for all that it has to hold" if "{...}" in one.good + one.bad else ""
+        sheet.line()
+        sheet.field("", f"(c> is sent by the client, s> by the server{whole})", "dim", indent=0)
+    if one.repair:
+        sheet.line()
+        sheet.field("repair", one.repair, indent=0)
 
 
 def _scenario(sheet: Sheet, story: Scenario) -> None:

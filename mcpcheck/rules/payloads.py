@@ -56,6 +56,12 @@ def is_call(request: Request) -> bool:
     return not request.method.startswith("notifications/")
 
 
+def malformed(request: Request) -> bool:
+    """Whether a receiver may say that it could not read this as a request object."""
+    whole = request.obj.get("jsonrpc") == "2.0" and isinstance(request.obj.get("params", {}), dict)
+    return not whole or type(request.id) not in (str, int)
+
+
 def is_due(answer: Answer, session: Session) -> bool:
     """Whether a side that may answer has answered; a client's answer of the stateless era has a rule of its own."""
     return answer.dir is Dir.S2C or not session.stateless

@@ -1,10 +1,10 @@
 """base.response, base.result.id-match, base.error.id-match: which answer belongs to which request."""
 
-from mcpcheck.rules.payloads import answers_nothing, is_call, is_due, shown
+from mcpcheck.rules.payloads import answers_nothing, is_call, is_due, malformed, shown
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule
 from mcpcheck.session.orphans import Orphan
 from mcpcheck.session.session import Call, Session
-from mcpcheck.wire.event import Aborted, Answer, Closed, Exited, NotMessage, TimedOut
+from mcpcheck.wire.event import Aborted, Answer, Closed, Event, Exited, NotMessage, TimedOut
 from mcpcheck.wire.record import Dir
 
 _PROMPT = frozenset(
@@ -20,6 +20,9 @@ _PROMPT = frozenset(
 )
 """Requests that cannot take long, so that a deadline that passes is a verdict."""
 
+_STOPPED = frozenset({2, 9, 15})
+"""Signals with which somebody else stops a server: interrupt, kill, terminate."""
+
 _OTHER_LAYER = frozenset({401, 403, 405, 406, 413, 415, 429})
 """Statuses that an HTTP or an authorization layer answers with before it reads the body."""
 
@@ -30,8 +33,12 @@ class OnePerRequest:
 
     A request that the server left unanswered when it ended the connection breaks it, and a request that cannot take
     long when its deadline passes. Silence is no fault for what was cancelled, for an open subscription, and when the
-    client left first; a recording that begins in the middle or has a gap is not judged.
+    client left first or the server was stopped from outside; nor where something unreadable came that may have been
+    the answer. A recording that begins in the middle or has a gap is not judged.
     """
+
+    def __init__(self) -> None:
+        self._unanswered: dict[int, Judgement] = {}
 
     def see(self, event: Answer | Orphan | Closed | Aborted | Exited | TimedOut, session: Session) -> Verdicts:
         if not session.whole:
@@ -45,9 +52,14 @@ class OnePerRequest:
             case TimedOut():
                 for call in session.open_calls(event.dir.other):
                     if call.request.method in _PROMPT:
-                        yield self._unanswered(call, "nothing came before the deadline", event.record.n)
+                        self._miss(call, "nothing came before the deadline", event.record.n)
+            case _ if event.record.exchange is not None:
+                yield from self._stream_ended(event, session)
             case _:
-                yield from self._ended(event, session)
+                self._ended(event, session)
+
+    def end(self, session: Session) -> Verdicts:
+        yield from self._unanswered.values()
 
     def _orphan(self, event: Orphan, session: Session) -> Verdicts:
         if not is_due(event.answer, session):
@@ -59,35 +71,35 @@ class OnePerRequest:
         elif event.kind == "unasked":
             yield broken(event, "an answer to a request", f"no request of the other side has id {id}")
 
-    def _ended(self, event: Closed | Aborted | Exited, session: Session) -> Verdicts:
-        if session.exchange is not None:
-            yield from self._stream_ended(event, session)
-            return
-        if event.record.exchange is not None or event.dir is Dir.C2S or session.client_left:
-            return
-        for call in session.open_calls(Dir.C2S):
-            if is_call(call.request) and self._owed(call, session):
-                yield self._unanswered(call, "the server ended the connection", event.record.n)
+    def _ended(self, event: Event, session: Session) -> None:
+        if event.record.detail.get("signal") in _STOPPED:
+            self._unanswered.clear()
+        elif event.dir is Dir.S2C and not session.client_left:
+            for call in session.open_calls(Dir.C2S):
+                if self._owed(call, session):
+                    self._miss(call, "the server ended the connection", event.record.n)
 
-    def _stream_ended(self, event: Closed | Aborted | Exited, session: Session) -> Verdicts:
-        exchange = session.exchange
-        if exchange is None or not isinstance(event, Closed) or event.dir is Dir.C2S or exchange.may_be_resumed:
+    def _stream_ended(self, event: Event, session: Session) -> Verdicts:
+        exchange, call = session.exchange, session.call
+        if exchange is None or call is None or not isinstance(event, Closed) or event.dir is Dir.C2S:
             return
         served = exchange.status == 200 and exchange.media_type in {"application/json", "text/event-stream"}
-        call = exchange.call
-        if served and call is not None and call.open and self._owed(call, session):
-            yield self._unanswered(call, "its answer ended without one", event.record.n)
+        if served and call.open and not exchange.may_be_resumed and self._owed(call, session):
+            yield _missing(call, "its answer ended without one", event.record.n)
 
     @staticmethod
     def _owed(call: Call, session: Session) -> bool:
         request = call.request
         excused = call.cancelled or request.in_batch or request.method == "subscriptions/listen"
-        return not excused and not session.was_unreadable(request.dir.other, request.id)
+        return is_call(request) and not excused and session.unreadable_from(request.dir.other) < request.record.n
 
-    @staticmethod
-    def _unanswered(call: Call, what: str, n: int) -> Judgement:
-        blames = call.request.dir.other.sender
-        return broken(call.request, f"an answer to {call.request.method}", what, n, blames=blames)
+    def _miss(self, call: Call, what: str, n: int) -> None:
+        self._unanswered.setdefault(call.request.record.n, _missing(call, what, n))
+
+
+def _missing(call: Call, what: str, n: int) -> Judgement:
+    blames = call.request.dir.other.sender
+    return broken(call.request, f"an answer to {call.request.method}", what, n, blames=blames)
 
 
 @rule("base.response.result-xor-error")
@@ -116,7 +128,8 @@ def result_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
 def error_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
     """Compares the id of an error with that of its request, by value and by type.
 
-    Leaves alone an error without an id that an HTTP or an authorization layer gives before it reads the request.
+    Leaves alone an error without an id that an HTTP or an authorization layer gives before it reads the request, and
+    one that answers what is no valid request object.
     """
     if isinstance(event, Answer):
         if session.call is not None and event.has_error and not event.has_result and is_due(event, session):
@@ -126,9 +139,13 @@ def error_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
     if event.kind != "misnamed" or answer.has_result or event.call is None or not session.whole:
         return
     status = session.exchange.status if session.exchange else None
-    if answer.id is None and status is not None and (status in _OTHER_LAYER or status >= 500):
+    if answer.id is None and (malformed(event.call.request) or _of_other_layer(status)):
         return
     yield _misnamed(event, event.call)
+
+
+def _of_other_layer(status: int | None) -> bool:
+    return status is not None and (status in _OTHER_LAYER or status >= 500)
 
 
 def _misnamed(event: Orphan, call: Call) -> Judgement:

@@ -4,9 +4,11 @@ A client acts by itself, so a script does not ask it: it meets a server that pla
 run is judged. The rules judge all of it; the scenario adds what only it can know.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+import anyio
 
 from mcpcheck.engine import Engine
 from mcpcheck.errors import bug
@@ -95,7 +97,8 @@ class Account:
 
     def after(self, said: Said) -> list[Said]:
         """What it said after a message."""
-        return self.said[self.said.index(said) + 1 :]
+        place = next(i for i, each in enumerate(self.said) if each is said)
+        return self.said[place + 1 :]
 
     @property
     def initialize(self) -> Said | None:
@@ -121,9 +124,10 @@ class Account:
 class ClientPeer:
     """The client under test, for one scenario."""
 
-    def __init__(self, play: Play, kind: str, name: str, survey: "Survey | None" = None) -> None:
+    def __init__(self, play: Play, kind: str, name: str, *, patience: float, survey: "Survey | None" = None) -> None:
         self.kind = kind
         self.name = name
+        self.patience = patience
         self.accounts: list[Account] = []
         self.verdicts: list[Verdict] = []
         self.own_faults: list[Verdict] = []
@@ -157,6 +161,20 @@ class ClientPeer:
         account.said = sorted(heard, key=lambda said: said.t)
         self.accounts.append(account)
         return account
+
+    async def meet_all(
+        self, scripts: Mapping[str, DeclaringScript], *, patience: float | None = None
+    ) -> dict[str, Account]:
+        """Several runs at a time, each with its script; the accounts by the scripts' names."""
+        accounts: dict[str, Account] = {}
+
+        async def one(what: str, script: DeclaringScript) -> None:
+            accounts[what] = await self.meet(script, what, patience=patience)
+
+        async with anyio.create_task_group() as tasks:
+            for what, script in scripts.items():
+                tasks.start_soon(one, what, script)
+        return {what: accounts[what] for what in scripts}
 
     def _judge(self, meeting: Meeting, session: str, declared: frozenset[str]) -> list[Event]:
         """The events of a session, and what the rules say of it."""

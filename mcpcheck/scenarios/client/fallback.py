@@ -1,4 +1,4 @@
-"""A client and a legacy server: whatever that answers to a modern request, a dual-era client goes on with initialize."""
+"""A client and a legacy server: whatever that answers to a modern request, a dual-era client initializes."""
 
 from collections.abc import Iterable
 

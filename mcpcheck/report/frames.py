@@ -2,15 +2,20 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Final
 
 from mcpcheck.capture.redact import Redactor
 from mcpcheck.report.escape import printable
+from mcpcheck.wire.protocol import META_PREFIX
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 
 HEAD: Final = 360
 TAIL: Final = 80
 """How many characters of a payload are shown from its beginning and, where that is not all, from its end."""
+
+LIMIT: Final = 64 * 1024
+"""Up to which size a payload is looked into."""
 
 SHOWN: Final = frozenset(
     {
@@ -33,6 +38,7 @@ SHOWN: Final = frozenset(
 )
 """The headers whose values a report shows. Of any other it shows the name: the value could be a secret."""
 
+_META: Final = re.compile(rb'"_meta"\s*:\s*(?={)')
 _BREAK: Final = re.compile(r"\r\n|\n|\r")
 
 
@@ -53,9 +59,11 @@ def arrow(record: Record) -> str:
     return "-->" if record.dir is Dir.C2S else "<--"
 
 
-def lines(record: Record) -> list[str]:
-    """What a record holds, as lines that can be printed anywhere."""
+def lines(record: Record, *, meta: bool = True) -> list[str]:
+    """What a record holds, as lines that can be printed anywhere; ``meta``: with what _meta always holds."""
     record = without_secrets(record)
+    if not meta and len(record.data) <= LIMIT:
+        record = replace(record, data=without_usual_meta(record.data))
     if record.kind is Kind.EVENT:
         return [_event(record)]
     shown: list[str] = []
@@ -92,6 +100,23 @@ def without_query(address: str) -> str:
     """An address whose query is not shown: keys and codes travel there."""
     path, question, _ = address.partition("?")
     return f"{path}?(not shown)" if question else path
+
+
+def without_usual_meta(data: bytes) -> bytes:
+    """A payload whose _meta objects are ``{...}`` where they hold the protocol's own keys and nothing else."""
+    out, at = b"", 0
+    for member in _META.finditer(data):
+        start = member.end()
+        if start < at:
+            continue
+        try:
+            rest = data[start:].decode()
+            meta, length = json.JSONDecoder().raw_decode(rest)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(meta, dict) and meta and all(key.startswith(META_PREFIX) for key in meta):
+            out, at = out + data[at:start] + b"{...}", start + len(rest[:length].encode())
+    return out + data[at:]
 
 
 def _event(record: Record) -> str:

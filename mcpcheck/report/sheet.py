@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from io import StringIO
+from textwrap import wrap
 from typing import Final
 
 from rich.cells import cell_len
@@ -37,10 +38,10 @@ class Sheet:
         """One line, however long: what is meant to be copied must not be broken. A span is text, or text and style."""
         self._put(Text(" " * indent) + _text(spans))
 
-    def paragraph(self, *spans: str | tuple[str, str], indent: int = 0, hang: int = 0) -> None:
-        """Text wrapped to the width; ``hang`` indents every line but the first further."""
+    def paragraph(self, *spans: str | tuple[str, str], indent: int = 0, hang: int = 0, fold: bool = True) -> None:
+        """Text wrapped to the width; ``hang`` indents every line but the first; unless ``fold``, no word is broken."""
         first = True
-        for line in self._wrapped(_text(spans), self._width - indent - hang):
+        for line in self._wrapped(_text(spans), self._width - indent - hang, fold=fold):
             self._put(Text(" " * (indent if first else indent + hang)) + line)
             first = False
 
@@ -63,8 +64,11 @@ class Sheet:
         """All of it, without white space at the ends of lines."""
         return "".join(line.rstrip() + "\n" for line in self._file.getvalue().split("\n")[:-1])
 
-    def _wrapped(self, text: Text, width: int) -> list[Text]:
-        return list(text.wrap(self._console, max(width, 20), overflow="fold")) or [text]
+    def _wrapped(self, text: Text, width: int, *, fold: bool = True) -> list[Text]:
+        width = max(width, 20)
+        if fold:
+            return list(text.wrap(self._console, width, overflow="fold")) or [text]
+        return [Text(line) for line in wrap(text.plain, width, break_long_words=False, break_on_hyphens=False)]
 
     def _put(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True)
@@ -85,7 +89,7 @@ def fold(text: str, width: int) -> list[str]:
         end = width
         while cell_len(text[:end]) > width:
             end -= 1
-        near = max(text.rfind(mark, end - width // 3, end) for mark in ", ")
+        near = max(text.rfind(mark, end - width // 2, end) for mark in ", ")
         end = near + 1 if near > 0 else end
         lines.append(text[:end])
         text = text[end:]

@@ -59,7 +59,10 @@ def report(**more: Any) -> Report:
     return Report(**(values | more))
 
 
-REQUEST: Final = line(4, Dir.C2S, '{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}')
+META: Final = (
+    '{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name":"é"}}'
+)
+REQUEST: Final = line(4, Dir.C2S, '{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"_meta":' + META + "}}")
 ANSWER: Final = line(5, Dir.S2C, '{"jsonrpc":"2.0","id":7,"result":{"tools":[' + '{"name":"lookup"},' * 60 + '"end"]}}')
 HEAD: Final = Record(
     7,

@@ -78,7 +78,7 @@ def _troubles(sheet: Sheet, report: Report) -> None:
 def _findings(sheet: Sheet, report: Report, title: str, findings: list[Finding]) -> None:
     if not findings:
         return
-    _heading(sheet, title, "--> is from the client, <-- from the server")
+    _heading(sheet, title, "--> client, <-- server; {...} is what _meta always holds")
     for area, ordered in _by_area(findings).items():
         sheet.line()
         sheet.line(f"[{area}]", indent=2)
@@ -126,10 +126,16 @@ def _finding(sheet: Sheet, finding: Finding) -> None:
     sheet.field("actual", finding.actual or "(see the frames)", indent=4)
     for record in finding.evidence[:FRAMES]:
         mark = f"#{record.n} {frames.arrow(record)} "
-        for number, line in enumerate(frames.lines(record)):
+        for number, line in enumerate(frames.lines(record, meta=_speaks_of_meta(finding))):
             sheet.verbatim(" " * len(mark) if number else mark, line, indent=6)
     if len(finding.evidence) > FRAMES:
         sheet.line((f"and {len(finding.evidence) - FRAMES} more frames", "dim"), indent=6)
+
+
+def _speaks_of_meta(finding: Finding) -> bool:
+    """Whether a finding could lie in what _meta always holds: version, capabilities, the names of both sides."""
+    said = f"{finding.requirement.summary} {finding.expected} {finding.actual}".lower()
+    return any(word in said for word in ("meta", "version", "capabilit", "info", "declare"))
 
 
 def _at(finding: Finding) -> str:
@@ -174,7 +180,7 @@ def _next(sheet: Sheet, report: Report) -> None:
     if steps:
         _heading(sheet, "What to do next")
         for step in steps:
-            sheet.paragraph(f"- {step}", indent=2, hang=2)
+            sheet.paragraph(f"- {step}", indent=2, hang=2, fold=False)
 
 
 def _advice(report: Report) -> Iterator[str]:

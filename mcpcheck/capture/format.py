@@ -6,22 +6,18 @@ in its place as text (``raw``), and what is no text as base64 (``raw_b64``). Not
 
 import base64
 import binascii
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any
 
 from mcpcheck.capture.members import Member, members
+from mcpcheck.capture.plain import NAME, encode, event_line, first_line, to_bytes
 from mcpcheck.capture.strict import as_one_line
 from mcpcheck.wire import sse
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 
-FORMAT = 1
-NAME = f"capture/{FORMAT}"
-
 _KEYS = frozenset({"n", "t", "dir", "msg", "raw", "raw_b64", "end", "ch", "x", "http", "sse", "event", "redacted"})
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class BadLine(ValueError):
@@ -48,14 +44,7 @@ class Header:
 
 def header_line(header: Header) -> bytes:
     """The first line of a capture."""
-    members_ = {
-        "mcpcheck": NAME,
-        "started": header.started,
-        "transport": header.transport,
-        "target": header.target,
-        "by": header.by,
-    }
-    return _bytes(_encode(members_)) + b"\n"
+    return first_line(header.started, header.transport, header.target, header.by)
 
 
 def read_header(line: bytes) -> Header:
@@ -87,23 +76,18 @@ def to_line(record: Record) -> bytes:
             parts.extend(_raw(record.data))
             parts.extend(_end(record))
         case Kind.HEAD:
-            parts.append(f'"http":{_encode(_head(record.http))}')
+            parts.append(f'"http":{encode(_head(record.http))}')
         case Kind.BODY:
             parts.extend(_payload(record.data, record.data))
         case Kind.SSE:
-            parts.append(f'"sse":{_encode(_fields(record.data))}')
+            parts.append(f'"sse":{encode(_fields(record.data))}')
             parts.extend(_payload(sse.data_bytes(record.data) or b"", record.data))
         case Kind.EVENT:
-            parts.append(f'"event":{_encode(record.event)}')
-            parts.extend(f"{_encode(key)}:{_encode(value)}" for key, value in record.detail.items())
+            line = event_line(record.n, record.t, record.dir, record.event or "", record.detail, record.exchange)
+            parts = [line[:-2].decode("utf-8")]
     if record.redacted:
-        parts.append(f'"redacted":{_encode(record.redacted)}')
-    return _bytes(",".join(parts)) + b"}\n"
-
-
-def message_line(n: int, t: str, dir_: str, text: str) -> str:
-    """The line of a stdio message that ``strict.is_plain``: what ``to_line`` says, without the record."""
-    return f'{{"n":{n},"t":{t},"dir":"{dir_}","msg":{text}}}\n'
+        parts.append(f'"redacted":{encode(record.redacted)}')
+    return to_bytes(",".join(parts)) + b"}\n"
 
 
 def _payload(message: bytes, whole: bytes) -> Iterator[str]:
@@ -123,7 +107,7 @@ def _raw(data: bytes) -> Iterator[str]:
 
 def _end(record: Record) -> Iterator[str]:
     if record.end != b"\n":
-        yield f'"end":{_encode(record.end.decode("ascii"))}'
+        yield f'"end":{encode(record.end.decode("ascii"))}'
 
 
 def _head(head: RequestHead | ResponseHead | None) -> dict[str, Any]:
@@ -143,14 +127,6 @@ def _fields(raw: bytes) -> dict[str, str]:
     if event.comments:
         fields["comment"] = "\n".join(event.comments)
     return fields
-
-
-def _bytes(line: str) -> bytes:
-    """UTF-8; a lone surrogate that someone put into a header or a detail is escaped, so that the line stays text."""
-    try:
-        return line.encode("utf-8")
-    except UnicodeEncodeError:
-        return line.encode("utf-8", "backslashreplace")
 
 
 def from_line(line: bytes) -> Record:
@@ -191,14 +167,14 @@ def _kind(found: dict[str, Member]) -> Kind:
 def _data(found: dict[str, Member]) -> bytes:
     raw, encoded = _value(found, "raw"), _value(found, "raw_b64")
     if isinstance(raw, str):
-        return _bytes(raw)
+        return to_bytes(raw)
     if isinstance(encoded, str):
         try:
             return base64.b64decode(encoded, validate=True)
         except binascii.Error as error:
             raise BadLine(f"raw_b64 is no base64: {error}") from None
     if "msg" in found:
-        return _bytes(found["msg"].text)
+        return to_bytes(found["msg"].text)
     raise BadLine("it has no payload: one of msg, raw, raw_b64, http and event has to be there")
 
 

@@ -1,11 +1,11 @@
 """Captures as streams: written one record at a time, read one record at a time, whatever their length."""
 
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Self
 
+from mcpcheck.capture.file import create
 from mcpcheck.capture.format import BadLine, Header, UnknownFormat, from_line, header_line, read_header, to_line
 from mcpcheck.capture.redact import Redactor, redact_target
 from mcpcheck.errors import UsageError
@@ -103,14 +103,6 @@ def _open(stream: BinaryIO, name: str, *, owned: bool) -> Capture:
     except BadLine as error:
         raise UsageError(f"{name} is no capture: {error}; record one with mcpcheck tap") from None
     return Capture(header, name, stream, owned)
-
-
-def create(path: Path) -> BinaryIO:
-    """Create a capture file that its owner alone can read, or empty the one that is there."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    if stat.S_ISREG(os.fstat(fd).st_mode):  # never a device that somebody named
-        os.fchmod(fd, 0o600)
-    return open(fd, "wb", buffering=1 << 16)
 
 
 def write_capture(path: Path, header: Header, records: Iterable[Record], redactor: Redactor | None = None) -> None:

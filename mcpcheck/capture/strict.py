@@ -1,27 +1,9 @@
 """What of a payload can stand in a capture as JSON, byte for byte, without a reader losing any of it."""
 
-import json
-from typing import Any
-
+from mcpcheck.capture.plain import is_plain
 from mcpcheck.wire import jsontext
 
 _SPACE = " \t\r\n"
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(name)
-
-
-_read = json.JSONDecoder(parse_constant=_refuse).raw_decode
-
-
-def is_plain(text: str) -> bool:
-    """Whether the text is one strict JSON value on one line, with nothing before or after it. The common case, fast."""
-    try:
-        whole = _read(text)[1] == len(text)
-    except (ValueError, RecursionError):
-        return False
-    return whole and "\\u" not in text and "\n" not in text and "\r" not in text
 
 
 def as_one_line(data: bytes) -> str | None:

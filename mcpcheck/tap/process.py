@@ -5,7 +5,6 @@ It dies with the tap: a client that kills the tap means the server. Nothing else
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -57,15 +56,13 @@ def start(command: list[str], mask: Iterable[int]) -> Process:
 
 def _death_signal() -> Callable[[], None]:
     """What makes the calling process die with its parent, where the system can do that."""
-    if sys.platform == "linux":
-        try:
-            import ctypes
+    try:
+        import ctypes
 
-            prctl = ctypes.CDLL(None).prctl
-        except (ImportError, OSError, AttributeError):
-            return lambda: None
-        return lambda: prctl(_DIE_WITH_PARENT, int(signal.SIGKILL))
-    return lambda: None
+        prctl = ctypes.CDLL(None).prctl
+    except (ImportError, OSError, AttributeError):  # not Linux
+        return lambda: None
+    return lambda: prctl(_DIE_WITH_PARENT, int(signal.SIGKILL))
 
 
 def leave(status: int) -> None:

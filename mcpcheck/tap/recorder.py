@@ -81,16 +81,16 @@ class Source:
 
 
 class Recorder:
-    """Writes what its sources note to a file. ``problem`` says what went wrong, for one line at the end."""
+    """Writes what its sources note to a file. ``begin`` says where to and as what; it runs in the recorder's thread."""
 
-    def __init__(self, path: str, new_transcript: Callable[[], Transcript], began: float) -> None:
-        self.began = began
+    def __init__(self, begin: Callable[[], tuple[str, Transcript]]) -> None:
+        self.began = time.monotonic()
         self.queue: deque[tuple[float, str, Missed | None, Any, int]] = deque()
         self.awake = threading.Event()
         self.problem: str | None = None
         self.lost = 0
-        self.path = path
-        self._new_transcript = new_transcript
+        self.path = "the capture"
+        self._begin = begin
         self._sources: list[Source] = []
         self._taken = 0
         self._writing: float | None = None
@@ -135,6 +135,12 @@ class Recorder:
         if self._thread.is_alive():
             self.problem = "the disk does not answer"
 
+    def warning(self) -> str | None:
+        """What the user has to know of the capture, in one sentence; None where all of it is there."""
+        if self.lost:
+            return f"{self.lost} lines are missing from {self.path}" + (f": {self.problem}" if self.problem else "")
+        return f"{self.path} is not complete: {self.problem}" if self.problem else None
+
     def _run(self) -> None:
         try:
             self._record()
@@ -152,7 +158,7 @@ class Recorder:
             self._taken += self.queue.popleft()[-1]
 
     def _record(self) -> None:
-        transcript = self._new_transcript()
+        self.path, transcript = self._begin()
         file = CaptureFile(self.path, transcript)
         self._write(file, transcript.start())
         closing = False
@@ -194,12 +200,13 @@ class CaptureFile:
     """The file: holds whole lines only. Lines that do not reach it are counted, and a gap is written in their place."""
 
     def __init__(self, path: str, transcript: Transcript) -> None:
-        from mcpcheck.capture.store import create
+        from mcpcheck.capture.file import create
 
         self.path = path
         self.lost = 0
         self.problem: str | None = None
-        self._fd = create(path)
+        self._file = create(path)
+        self._fd = self._file.fileno()
         self._transcript = transcript
         self._end = 0  # where the last whole line ends
         self._gap = 0  # lines that a gap has still to be written for
@@ -229,7 +236,7 @@ class CaptureFile:
                 self.problem = "another file stands in its place now"
         except OSError as error:
             self.problem = self.problem or f"it is gone: {error.strerror}"
-        os.close(self._fd)
+        self._file.close()
 
     def _put(self, data: bytes) -> bool:
         view = memoryview(data)

@@ -4,15 +4,16 @@ Standard input, output and error belong to the session. The main thread waits fo
 three pumps carry the bytes; the recorder writes. None of them waits for another.
 """
 
+import contextlib
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from functools import partial
 
 from mcpcheck.tap import process
-from mcpcheck.tap.recorder import Recorder, Source
+from mcpcheck.tap.recorder import Recorder, Source, Transcript
 from mcpcheck.tap.relay import pump
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -23,76 +24,139 @@ RECORDER_PATIENCE = 2.0
 _FROM_TERMINAL = 0x80  # SI_KERNEL: the terminal has sent it to the whole group, the server included
 
 
-def run(command: list[str], path: str | None) -> None:
+def run(command: list[str], out: str | None) -> None:
     """Tap a stdio session with the server that a command starts. Does not return: it ends as the server does."""
     _hold_standard_descriptors()
     passed_on = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*passed_on, signal.SIGCHLD])
-    began, started = time.monotonic(), time.time()
     try:
         server = process.start(command, mask)
     except OSError as error:
         _say(f"cannot start {command[0]}: {error.strerror}")
         os._exit(126 if isinstance(error, PermissionError) else 127)
-    session = Session(server, _recorder(command, path, began, started))
-    status = session.watch(passed_on)
-    session.recorder.close(RECORDER_PATIENCE)
-    if warning := _warning(session.recorder):
+    recorder = Recorder(partial(_begin, command, out, time.time()))
+    status = Session(server, recorder).watch(passed_on)
+    recorder.close(RECORDER_PATIENCE)
+    if warning := recorder.warning():
         _say(warning)
     process.leave(status)
+
+
+def _begin(command: list[str], out: str | None, started: float) -> tuple[str, Transcript]:
+    """Where the capture goes and what makes its lines: in the recorder's thread, the session being under way."""
+    from mcpcheck.tap.begin import head, place
+    from mcpcheck.tap.transcript import StdioTranscript
+
+    return place(out, started, command[0]), StdioTranscript(head(started, "stdio", {"command": command}))
+
+
+class Missed:
+    """Chunks of a stream that are lost: how many lines they ended, and whether they left one unfinished."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.open = False
+
+    def add(self, item: bytes | None) -> None:
+        """One more chunk that is lost."""
+        if item:
+            self.lines += item.count(b"\n")
+            self.open = not item.endswith(b"\n")
 
 
 class Session:
     """One tapped session: the pumps, and the wait for its end."""
 
     def __init__(self, server: process.Process, recorder: Recorder) -> None:
-        self.server = server
-        self.recorder = recorder
+        self._server = server
         self._gone, self._goodbye = os.pipe()  # closing the second tells the pumps that the server is no more
-        self._life = recorder.source("life", Nothing)
-        lines = Lines
-        self._pumps = [
-            self._pump(server.stdout, 1, recorder.source("s2c", lines), self._gone),
-            self._pump(server.stderr, 2, recorder.source("stderr", lines), self._gone),
-        ]
-        self._pump(0, server.stdin, recorder.source("c2s", lines), None)
+        self._life = recorder.source("life", Missed)
+        self._unfinished = {"s2c", "stderr"}
+        sources = {name: recorder.source(name, Missed) for name in ("c2s", "s2c", "stderr")}
+        self._pump(0, server.stdin, sources["c2s"], None)
+        self._pump(server.stdout, 1, sources["s2c"], self._gone)
+        self._pump(server.stderr, 2, sources["stderr"], self._gone)
         recorder.start()
 
-    def _pump(self, source: int, sink: int, notes: Source, until: int | None) -> threading.Thread:
+    def _pump(self, source: int, sink: int, notes: Source, until: int | None) -> None:
         def run() -> None:
             try:
                 whole = pump(source, sink, lambda chunk: notes.note(chunk, len(chunk)), until)
-                if not whole:
-                    self._life.note((None, "broken", notes.name), 0)
-                notes.note(b"", 0)
+                notes.note(b"" if whole else None, 0)
             finally:
                 _let_go(source)
                 _let_go(sink)
+                self._unfinished.discard(notes.name)
                 os.kill(os.getpid(), signal.SIGCHLD)  # the main thread looks again
 
-        thread = threading.Thread(target=run, name=notes.name, daemon=True)
-        thread.start()
-        return thread
+        threading.Thread(target=run, name=notes.name, daemon=True).start()
 
     def watch(self, passed_on: Iterable[int]) -> int:
         """Pass signals on until the server has ended and all that it wrote has been passed on."""
-        status: int | None = None
         kill_at: float | None = None
-        while status is None or any(thread.is_alive() for thread in self._pumps):
+        while (found := os.waitpid(self._server.pid, os.WNOHANG)) == (0, 0):
             number = _wait([*passed_on, signal.SIGCHLD], kill_at)
-            if status is None:
-                pid, found = os.waitpid(self.server.pid, os.WNOHANG)
-                if pid:
-                    status = found
-                    os.close(self._goodbye)
-                elif number is None:
-                    os.kill(self.server.pid, signal.SIGKILL)
-                    kill_at = None
-                elif number != signal.SIGCHLD:
-                    os.kill(self.server.pid, number)
-                    if number == signal.SIGTERM and kill_at is None:
-                        kill_at = time.monotonic() + GRACE
-            elif number is not None and number != signal.SIGCHLD:
-                break  # the server is gone already, and the client does not want what is left
-        return self._ended(status)
+            if number is None:
+                os.kill(self._server.pid, signal.SIGKILL)
+                kill_at = None
+            elif number != signal.SIGCHLD:
+                os.kill(self._server.pid, number)
+                if number == signal.SIGTERM and kill_at is None:
+                    kill_at = time.monotonic() + GRACE
+        os.close(self._goodbye)
+        while self._unfinished:
+            # A client that is slow to read gets all that was written, unless it asks for the end.
+            if _wait([*passed_on, signal.SIGCHLD], None) != signal.SIGCHLD:
+                break
+        code = os.waitstatus_to_exitcode(found[1])
+        self._life.note(("exit", {"code": code} if code >= 0 else {"signal": -code}), 0)
+        return found[1]
+
+
+def _wait(numbers: list[int], deadline: float | None) -> int | None:
+    """The next signal; None where the deadline comes first. One that the server has had already is none to pass on."""
+    if not hasattr(signal, "sigtimedwait"):  # macOS
+        return _wait_plainly(numbers, deadline)
+    if deadline is None:
+        found = signal.sigwaitinfo(numbers)
+    else:
+        timed = signal.sigtimedwait(numbers, max(0.0, deadline - time.monotonic()))
+        if timed is None:
+            return None
+        found = timed
+    return int(signal.SIGCHLD) if found.si_code == _FROM_TERMINAL else found.si_signo
+
+
+def _wait_plainly(numbers: list[int], deadline: float | None) -> int | None:
+    if deadline is None:
+        return int(signal.sigwait(numbers))
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), os.kill, (os.getpid(), signal.SIGCHLD))
+    timer.start()
+    number = int(signal.sigwait(numbers))
+    timer.cancel()
+    return None if time.monotonic() >= deadline else number
+
+
+def _hold_standard_descriptors() -> None:
+    """Give 0, 1 and 2 to something where they are closed, so that no pipe of ours gets their numbers."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _let_go(fd: int) -> None:
+    """Close a descriptor; of the standard ones the number stays taken, and standard error stays until the end."""
+    if fd > 2:
+        os.close(fd)
+    elif fd != 2:
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        os.dup2(nothing, fd)
+        os.close(nothing)
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(2, f"mcpcheck tap: {text}\n".encode("utf-8", "replace"))

@@ -1,39 +1,24 @@
-"""What was noted of a stdio session, as the lines of a capture. Pure: any chunking gives the same lines."""
+"""What was noted of a stdio session, as the lines of a capture. Pure: any chunking gives the same lines.
 
-from collections.abc import Iterator
+What is plain takes a short way, without a record; most of a session does, and only the rest needs most of ``capture``.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
-from mcpcheck.capture import secret
-from mcpcheck.capture.format import Header, header_line, message_line, to_line
-from mcpcheck.capture.redact import Redactor, redact_target
-from mcpcheck.capture.strict import is_plain
-from mcpcheck.wire.framing import Line
-from mcpcheck.wire.record import Dir, Kind, Record
+from mcpcheck.capture.plain import event_line, is_plain, message_line
 
 LONGEST = 64 << 20
 """A line longer than this is not kept in memory, and not kept at all."""
 
 
-class MissedLines:
-    """Chunks of a stream that are lost: how many lines they ended, and whether they left one unfinished."""
-
-    def __init__(self) -> None:
-        self.lines = 0
-        self.open = False
-
-    def add(self, chunk: bytes) -> None:
-        """One more chunk that is lost."""
-        if chunk:
-            self.lines += chunk.count(b"\n")
-            self.open = not chunk.endswith(b"\n")
-
-
 class Stream:
     """One of the three streams: the part of a line that waits for its end, and what is lost of it."""
 
-    def __init__(self, dir_: Dir, kind: Kind) -> None:
+    def __init__(self, dir_: str, stderr: bool = False) -> None:
         self.dir = dir_
-        self.kind = kind
+        self.stderr = stderr
         self.parts: list[bytes] = []
         self.held = 0
         self.torn = False  # the line that is under way has lost a part: it is lost with it
@@ -82,28 +67,22 @@ class Stream:
 
 
 class StdioTranscript:
-    """The capture of one stdio session. Sources: ``c2s``, ``s2c``, ``stderr`` (chunks), ``life`` (event, detail)."""
+    """The capture of one stdio session. Sources: ``c2s``, ``s2c``, ``stderr`` (chunks), ``life`` (event and detail)."""
 
-    def __init__(self, header: Header, redactor: Redactor | None = None) -> None:
+    def __init__(self, first_line: bytes) -> None:
         self.n = 0
         self.lost = 0
-        self._header = header
-        self._redactor = redactor or Redactor()
-        self._streams = {
-            "c2s": Stream(Dir.C2S, Kind.LINE),
-            "s2c": Stream(Dir.S2C, Kind.LINE),
-            "stderr": Stream(Dir.S2C, Kind.STDERR),
-        }
+        self._first_line = first_line
+        self._streams = {"c2s": Stream("c2s"), "s2c": Stream("s2c"), "stderr": Stream("s2c", stderr=True)}
 
     def start(self) -> bytes:
-        """The header, and the beginning of the session."""
-        return header_line(redact_target(self._header, self._redactor)) + self._event(0.0, Dir.C2S, "open", {})
+        """The first line, and the beginning of the session."""
+        return self._first_line + self._event(0.0, "c2s", "open", {})
 
-    def see(self, t: float, source: str, missed: MissedLines | None, item: Any) -> bytes:
-        """The lines that a chunk completes, or what became of a stream or of the process."""
+    def see(self, t: float, source: str, missed: Any, item: Any) -> bytes:
+        """The lines that a chunk completes. Empty: the stream is at its end. None: nobody reads it any more."""
         if source == "life":
-            dir_, event, detail = item
-            return self._event(t, dir_, event, detail)
+            return self._event(t, "s2c", *item)
         stream = self._streams[source]
         if missed is not None:
             stream.miss(missed.lines, missed.open)
@@ -111,8 +90,11 @@ class StdioTranscript:
         lines = self._gap_of(stream, t)
         if block:
             lines += self._block(stream, t, block)
-        if not item and stream.kind is Kind.LINE:
+        if not stream.stderr and item == b"":
             lines += self._event(t, stream.dir, "eof", {})
+        elif not stream.stderr and item is None:
+            deaf, role = ("s2c", "server") if stream.dir == "c2s" else ("c2s", "client")
+            lines += self._event(t, deaf, "abort", {"reason": f"the {role} reads no more"})
         return lines
 
     def end(self, t: float, missed: dict[str, Any]) -> bytes:
@@ -129,7 +111,7 @@ class StdioTranscript:
 
     def gap(self, n: int, t: float, lost: int) -> bytes:
         """The line that says that lines were lost on their way to the disk."""
-        return to_line(Record(n, t, Dir.S2C, Kind.EVENT, event="gap", detail={"lost": lost}))
+        return event_line(n, t, "s2c", "gap", {"lost": lost})
 
     def _gap_of(self, stream: Stream, t: float) -> bytes:
         if not stream.lost or stream.torn:
@@ -138,45 +120,59 @@ class StdioTranscript:
         self.lost += lost
         return self._event(t, stream.dir, "gap", {"lost": lost})
 
-    def _event(self, t: float, dir_: Dir, event: str, detail: dict[str, Any]) -> bytes:
+    def _event(self, t: float, dir_: str, event: str, detail: dict[str, Any]) -> bytes:
         self.n += 1
-        return to_line(Record(self.n, t, dir_, Kind.EVENT, event=event, detail=detail))
+        return event_line(self.n, t, dir_, event, detail)
 
     def _block(self, stream: Stream, t: float, block: bytes) -> bytes:
         """The lines of a block. Where it holds no secret, what is plain in it is copied as it is: the common case."""
-        if stream.kind is Kind.LINE and not secret.may_stand_in(block):
+        if not stream.stderr and not self._may_hold_secret(block):
             try:
-                texts = block.decode("utf-8").split("\n")
+                *texts, last = block.decode("utf-8").split("\n")
             except UnicodeDecodeError:
                 pass
             else:
-                last = texts.pop()
-                return "".join(self._fast(stream, t, texts, last)).encode("utf-8")
-        return b"".join(self._slow(stream, t, line) for line in _lines(block))
+                return "".join(self._plain(stream, t, texts, last)).encode("utf-8")
+        *whole, rest = block.split(b"\n")
+        lines = [self._exact(stream, t, line, b"\n") for line in whole]
+        if rest:
+            lines.append(self._exact(stream, t, rest, b""))
+        return b"".join(lines)
 
-    def _fast(self, stream: Stream, t: float, texts: list[str], last: str) -> Iterator[str]:
-        stamp, dir_ = f"{t:.6f}", stream.dir.value
+    def _plain(self, stream: Stream, t: float, texts: list[str], last: str) -> Iterator[str]:
+        stamp, dir_ = f"{t:.6f}", stream.dir
         for text in texts:
             if is_plain(text):
                 self.n += 1
                 yield message_line(self.n, stamp, dir_, text)
             else:
-                yield self._slow(stream, t, _line(text.encode("utf-8"))).decode("utf-8")
+                yield self._exact(stream, t, text.encode("utf-8"), b"\n").decode("utf-8")
         if last:
-            yield self._slow(stream, t, Line(last.encode("utf-8"), b"")).decode("utf-8")
+            yield self._exact(stream, t, last.encode("utf-8"), b"").decode("utf-8")
 
-    def _slow(self, stream: Stream, t: float, line: Line) -> bytes:
+    def _exact(self, stream: Stream, t: float, line: bytes, end: bytes) -> bytes:
+        """The line of anything at all."""
+        if end and line.endswith(b"\r"):
+            line, end = line[:-1], b"\r\n"
         self.n += 1
-        record = Record(self.n, t, stream.dir, stream.kind, line.data, line.end)
-        return to_line(self._redactor.record(record))
+        return self._record_line(self.n, t, stream, line, end)
 
+    @cached_property
+    def _may_hold_secret(self) -> Callable[[bytes], bool]:
+        from mcpcheck.capture.secret import may_stand_in
 
-def _lines(block: bytes) -> Iterator[Line]:
-    *whole, last = block.split(b"\n")
-    yield from map(_line, whole)
-    if last:
-        yield Line(last, b"")
+        return may_stand_in
 
+    @cached_property
+    def _record_line(self) -> Callable[[int, float, Stream, bytes, bytes], bytes]:
+        from mcpcheck.capture.format import to_line
+        from mcpcheck.capture.redact import Redactor
+        from mcpcheck.wire.record import Dir, Kind, Record
 
-def _line(data: bytes) -> Line:
-    return Line(data[:-1], b"\r\n") if data.endswith(b"\r") else Line(data, b"\n")
+        redactor = Redactor()
+
+        def line(n: int, t: float, stream: Stream, data: bytes, end: bytes) -> bytes:
+            kind = Kind.STDERR if stream.stderr else Kind.LINE
+            return to_line(redactor.record(Record(n, t, Dir(stream.dir), kind, data, end)))
+
+        return line

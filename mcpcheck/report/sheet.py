@@ -50,14 +50,16 @@ class Sheet:
         margin = indent + LABEL
         lines = self._wrapped(_text([(text, style)]), self._width - margin) if wrap else [_text([(text, style)])]
         for number, line in enumerate(lines):
-            lead = Text(" " * indent) + Text(label.ljust(LABEL), "dim") if number == 0 else Text(" " * margin)
+            lead = (
+                Text(" " * indent) + Text(printable(label).ljust(LABEL), "dim") if number == 0 else Text(" " * margin)
+            )
             self._put(lead + line)
 
     def verbatim(self, label: str, text: str, *, indent: int) -> None:
         """A label and text that has no words to wrap at: broken after a comma where one is near, else anywhere."""
         margin = indent + len(label)
         for number, line in enumerate(fold(printable(text), max(self._width - margin, 20))):
-            lead = Text(" " * margin) if number else Text(" " * indent) + Text(label, "dim")
+            lead = Text(" " * margin) if number else Text(" " * indent) + Text(printable(label), "dim")
             self._put(lead + Text(line))
 
     def text(self) -> str:

@@ -123,7 +123,7 @@ class Conform:
                 return
             try:
                 async with self.lab.connect(found.name, found.name) as peer:
-                    await self._play(found, peer)
+                    await self.play(found, peer)
             except PeerUnavailable as gone:
                 self._lost(found, str(gone))
             self._count(found)
@@ -137,8 +137,7 @@ class Conform:
                 try:
                     peer = await self._shared_peer()
                     peer.scenario = each.name
-                    await self._play(each, peer)
-                    if not peer.transport.alive:
+                    if not await self.play(each, peer):
                         await self._close_shared()
                 except PeerUnavailable as gone:
                     self._lost(each, str(gone))
@@ -158,11 +157,14 @@ class Conform:
             leaving, self._shared_exit, self._shared = self._shared_exit, None, None
             await leaving.aclose()
 
-    async def _play(self, found: Scenario, peer: Peer) -> None:
-        """Run one scenario to its end, whatever that is, and say for each id what came of it."""
+    async def play(self, found: Scenario, peer: Peer) -> bool:
+        """Run one scenario to its end, whatever that is, and say for each id what came of it.
+
+        False where the connection is not fit for another one.
+        """
         voice = replace(peer.voice)
         before = len(peer.verdicts)
-        missing = ""
+        missing, fit = "", True
         try:
             with anyio.fail_after(self.plan.limits.start + 20 * self.plan.limits.answer):
                 await found.run(peer)
@@ -174,16 +176,14 @@ class Conform:
         except Abandoned as ended:
             missing = f"the server stopped answering: {ended}"
             self.silent += 1
-            await self._drop_shared(peer)
+            fit = False
         except TimeoutError:
-            missing = "the scenario ran out of time"
-            await self._drop_shared(peer)
+            missing, fit = "the scenario ran out of time", False
         except PeerUnavailable:
             raise
         except Exception as error:
-            missing = f"mcpcheck failed: {error!r}"
+            missing, fit = f"mcpcheck failed: {error!r}", False
             self._trouble(found.name, f"this is a bug in mcpcheck, please report it: {bug(error)}")
-            await self._drop_shared(peer)
         finally:
             peer.voice = voice
         judged = {verdict.requirement for verdict in peer.verdicts[before:]}
@@ -191,10 +191,7 @@ class Conform:
             for id in found.exercises:
                 if id not in judged:
                     peer.untestable(id, missing)
-
-    async def _drop_shared(self, peer: Peer) -> None:
-        if peer is self._shared:
-            await self._close_shared()
+        return fit and peer.transport.alive
 
     def _gave_up(self, found: Scenario) -> bool:
         if self.silent < SILENCES:

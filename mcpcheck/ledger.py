@@ -51,6 +51,10 @@ class Ledger:
         for verdict in verdicts:
             self.add(verdict, records)
 
+    def consider(self, ids: Iterable[str]) -> None:
+        """Name more ids that the run was able to judge."""
+        self._considered.update(ids)
+
     def trouble(self, where: str, text: str) -> None:
         """Note something that mcpcheck itself could not do."""
         if Trouble(where, text) not in self.troubles:

@@ -169,11 +169,11 @@ def run_demo(options: dict[str, Any]) -> Report:
     """The reference server on both transports, in one report."""
     from mcpcheck import lab
     from mcpcheck.conform import Conform
-    from mcpcheck.demo import served_over_http
+    from mcpcheck.listening import listening
 
     plan = plan_of(options)
     with ExitStack() as stack:
-        address = stack.enter_context(served_over_http(DEMO))
+        address = stack.enter_context(listening([*DEMO, "--http", "0"]))
         stdio = replace(lab.command(DEMO), name="the built-in reference server", words="--demo")
         http = replace(lab.url(address), name="the built-in reference server", words="--demo")
         return run([Conform(each, plan, output.progress()) for each in (stdio, http)])

@@ -85,8 +85,8 @@ def message_concise(answer: Answer, session: Session) -> Verdicts:
 class StandardCodes:
     """Looks for contradictions that a recording shows: all of them are suspect.
 
-    A method that is answered with -32601 and, for the same capabilities, also with a result; a parse error for a message
-    that was JSON.
+    A method that is answered with -32601 and, for the same capabilities, also with a result; a parse error for a
+    message that was JSON.
     """
 
     def __init__(self) -> None:

@@ -33,20 +33,35 @@ def no_id(event: Request | Notification, session: Session) -> Verdicts:
 
 
 @rule("base.notification.no-response")
-def no_response(event: Orphan | Answer, session: Session) -> Verdicts:
+class NoResponse:
     """Looks at answers that belong to no request, when a notification is all that they can be meant for.
 
-    On HTTP the refusal of a notification may have a body. A recording that begins in the middle is not judged.
+    It holds where a later request of the same sender was answered first. On HTTP the refusal of a notification may
+    have a body. A recording that begins in the middle is not judged.
     """
-    if isinstance(event, Answer) or event.kind != "notification" or not session.whole:
-        return
-    note = event.notification
-    status = session.exchange.status if session.exchange else None
-    if status is not None and not 200 <= status < 300:
-        return
-    frames = [note.record.n] if note else []
-    said = f"an answer to {note.method}" if note else "an answer to a notification"
-    yield broken(event, "no answer", said, *frames)
+
+    def __init__(self) -> None:
+        self._sent: list[Notification] = []
+
+    def see(self, event: Notification | Answer | Orphan, session: Session) -> Verdicts:
+        match event:
+            case Notification():
+                self._sent.append(event)
+            case Answer() if session.call is not None:
+                request = session.call.request
+                before = [note for note in self._sent if note.dir is request.dir and note.record.n < request.record.n]
+                self._sent = [note for note in self._sent if note not in before]
+                for note in before:
+                    yield holds(note)
+            case Orphan() if event.kind == "notification" and session.whole:
+                yield from self._answered(event, session)
+
+    def _answered(self, event: Orphan, session: Session) -> Verdicts:
+        note = event.notification
+        status = session.exchange.status if session.exchange else None
+        if note is not None and (status is None or 200 <= status < 300):
+            self._sent = [other for other in self._sent if other is not note]
+            yield broken(event, "no answer", f"an answer to {note.method}", note.record.n)
 
 
 @rule("base.pattern.server-no-requests")

@@ -38,9 +38,7 @@ def id_type(event: Request | Notification, session: Session) -> Verdicts:
     if type(event.id) in (str, int):
         yield holds(event)
     elif integral(event.id):
-        yield suspect(
-            event, "id is a string or an integer", f"id is {event.id!r}, which not every reader takes for one"
-        )
+        yield suspect(event, "id is a string or an integer", f"id is {event.id!r}, not an integer to every reader")
     else:
         yield broken(event, "id is a string or an integer", f"id is {shown(event.id)}")
 

@@ -1,5 +1,7 @@
 """base.result: what every result has, whatever it answers."""
 
+from typing import Any
+
 from mcpcheck.rules.payloads import is_due, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
 from mcpcheck.session.session import Session
@@ -37,8 +39,9 @@ def shape(answer: Answer, session: Session) -> Verdicts:
 
 @rule("base.result.result-type")
 def result_type(answer: Answer, session: Session) -> Verdicts:
-    """Looks at every result of the stateless era, also at the one that ends a subscription."""
-    if not isinstance(answer.result, dict) or not is_due(answer, session):
+    """Looks at every result that answers a request of the stateless era, also at the one that ends a subscription."""
+    call = session.call or session.near
+    if not isinstance(answer.result, dict) or call is None or not is_due(answer, session):
         return
     if "resultType" in answer.result:
         yield holds(answer)
@@ -71,7 +74,7 @@ def result_type_known(answer: Answer, session: Session) -> Verdicts:
         yield broken(answer, "complete or input_required", f"{shown(kind)}, though the server announces no extension")
 
 
-def _extensions(capabilities: object) -> frozenset[str]:
+def _extensions(capabilities: Any) -> frozenset[str]:
     """The extensions that capabilities name."""
     extensions = capabilities.get("extensions") if isinstance(capabilities, dict) else None
     return frozenset(extensions) if isinstance(extensions, dict) else frozenset()

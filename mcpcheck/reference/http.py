@@ -69,7 +69,7 @@ class HttpServer(Headers, LegacyHttp):
         self.world = World()
         self._options: dict[str, Json] = {"key": key, "now": now, "world": self.world}
         self.server = self.server_class(revisions, **self._options)
-        self.server.announces_teardown = False
+        self.server.announces_teardown = self.server.one_client = False
         self.streams: dict[Call, Stream] = {}
         """The open streams of the stateless era, by the request that each answers."""
         LegacyHttp.__init__(self, new_id)
@@ -162,8 +162,10 @@ class HttpServer(Headers, LegacyHttp):
         return self.error_reply(403, None, Refusal(INVALID_REQUEST, "Origin is not allowed"))
 
     def check_accept(self, head: RequestHead) -> HttpReply | None:
-        """The client has to take at least plain JSON."""
-        return None if accepts(head, "application/json") else text_reply(406, "Accept application/json")
+        """The client has to take at least one of the two forms of an answer."""
+        if accepts(head, "application/json") or accepts(head, "text/event-stream"):
+            return None
+        return text_reply(406, "Accept application/json and text/event-stream")
 
     def check_content_type(self, head: RequestHead) -> HttpReply | None:
         """A message is JSON and says so."""
@@ -244,7 +246,7 @@ class HttpServer(Headers, LegacyHttp):
         """Take a notification. There is none that means anything here: requests are cancelled by disconnecting."""
         if "params" in note.obj and not isinstance(note.params, dict):
             return self.refused_notification(self.server.invalid_request("Invalid request: params is not an object"))
-        return self.accepted([])
+        return self.accepted(self.server.on_notification(note))
 
     def accepted(self, said: list[bytes]) -> HttpReply:
         """The answer to a notification: 202 and nothing more."""
@@ -267,7 +269,7 @@ class HttpServer(Headers, LegacyHttp):
         """A stream for the answer, where there is more to say than the answer; None for plain JSON."""
         if not accepts(head, "text/event-stream") or call.refusal is not None:
             return None
-        wanted = call.progress_token is not None or call.log_level is not None
+        wanted = call.progress_token is not None or call.log_level is not None or not accepts(head, JSON[1])
         return Stream(call=call) if wanted or not call.answered else None
 
     def json_reply(self, status: int, data: bytes) -> HttpReply:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from mcpcheck.reference.call import Call, Json, Out, Refusal
 from mcpcheck.reference.headers import accepts
 from mcpcheck.reference.server import Server
-from mcpcheck.reference.streams import HttpReply, Stream, sse_event
+from mcpcheck.reference.streams import JSON, HttpReply, Stream, sse_event
 from mcpcheck.wire.event import Answer, Batch, Event, Notification, Request
 from mcpcheck.wire.protocol import INVALID_REQUEST
 from mcpcheck.wire.record import RequestHead, header
@@ -160,6 +160,8 @@ class LegacyHttp:
         """Whether to answer by a stream: calls of tools, and whatever is not answered yet."""
         if not accepts(head, "text/event-stream"):
             return False
+        if not accepts(head, JSON[1]):
+            return True
         return any(call.method == "tools/call" or not call.answered for call in calls)
 
     def session_status(self, call: Call) -> int:
@@ -239,17 +241,21 @@ class LegacyHttp:
         if stream is None:
             return
         self.append(session, stream, out.data)
-        if out.final:
-            for call in [call for call, known in session.streams.items() if known is stream and call.answered]:
-                del session.streams[call]
-            if stream not in session.streams.values():
-                stream.finish()
 
     def flush_sessions(self) -> None:
         """Put what the sessions' servers have to say on their streams."""
         for session in self.sessions.values():
             for out in session.server.take():
                 self.deliver_in(session, out)
+            self.end_streams(session)
+
+    def end_streams(self, session: HttpSession) -> None:
+        """End the streams whose requests are answered, or were cancelled."""
+        over = {call: stream for call, stream in session.streams.items() if call.answered}
+        for call, stream in over.items():
+            del session.streams[call]
+            if stream not in session.streams.values():
+                stream.finish()
 
     # What HttpServer provides
 

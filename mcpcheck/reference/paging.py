@@ -54,8 +54,9 @@ class Paging(Core):
             return None
         if method != call.method or not (position.isascii() and position.isdigit()) or len(position) > 9:
             return None
-        known = self.next_cursor(call, int(position)) == cursor and 0 < int(position) < length
-        return int(position) if known else None
+        start = int(position)
+        known = self.next_cursor(call, start) == cursor and start in range(0, length, self.page_size(call))
+        return start if known and start > 0 else None
 
     def invalid_cursor(self, call: Call) -> int:
         """What is done about a cursor that was never handed out: the request is refused."""

@@ -111,6 +111,9 @@ class Server(Legacy):
         super().__init__(*args, **options)
         self.running: dict[Call, Steps] = {}
 
+    one_client = True
+    """Whether all requests come from one client: over HTTP they do not, and only a disconnection cancels one."""
+
     # Life
 
     def opened(self) -> list[bytes]:
@@ -143,15 +146,19 @@ class Server(Legacy):
 
     def work(self) -> None:
         """Do one step of each slow work."""
-        for call, steps in list(self.running.items()):
-            try:
-                next(steps)
-            except StopIteration as end:
-                del self.running[call]
-                self.answer(call, end.value)
-            except Exception as error:
-                del self.running[call]
-                self.refuse(call, self.on_crash(call, error))
+        for call in list(self.running):
+            self.advance(call)
+
+    def advance(self, call: Call) -> None:
+        """Do one step of a request's work, and answer it once the work is done."""
+        try:
+            next(self.running[call])
+        except StopIteration as end:
+            del self.running[call]
+            self.answer(call, end.value)
+        except Exception as error:
+            del self.running[call]
+            self.refuse(call, self.on_crash(call, error))
 
     # What comes in
 
@@ -230,7 +237,7 @@ class Server(Legacy):
     def on_notification(self, note: Notification) -> list[bytes]:
         """Take a notification. Nothing is said to it."""
         match note.method:
-            case "notifications/cancelled":
+            case "notifications/cancelled" if self.one_client:
                 self.on_cancelled(note)
             case "notifications/initialized":
                 self.on_initialized()
@@ -245,7 +252,7 @@ class Server(Legacy):
 
     def cancel(self, call: Call) -> None:
         """Give up a request: nothing more is said of it."""
-        if call not in self.open or call.method == "initialize":
+        if call not in self.open:
             return
         self.open.remove(call)
         call.answered = True
@@ -281,7 +288,7 @@ class Server(Legacy):
         if not call.modern:
             self.let_in_legacy(call)
             return
-        if call.method == "initialize" and not call.meta:
+        if call.method == "initialize" and not any(key in call.meta for key in MODERN_KEYS):
             raise self.refuse_initialize(call)
         self.check_metadata(call)
         self.check_version(call)
@@ -333,8 +340,7 @@ class Server(Legacy):
 
     def check_method(self, call: Call, handlers: dict[str, str]) -> None:
         """Refuse a request whose method is not served in its era."""
-        since = {"completion/complete": "2024-11-05"}.get(call.method, "")
-        if call.method not in handlers or call.revision < since:
+        if call.method not in handlers:
             raise self.unknown_method(call)
 
     def unknown_method(self, call: Call) -> Refusal:
@@ -379,13 +385,9 @@ class Server(Legacy):
         """Answer a request, or leave it open: as a subscription, or as work that takes its time."""
         if isinstance(outcome, Generator):
             self.running[call] = outcome
-            self.work_begins(call)
+            self.advance(call)
         elif outcome is not None:
             self.answer(call, outcome)
-
-    def work_begins(self, call: Call) -> None:
-        """Do the first step of slow work."""
-        next(self.running[call], None)
 
     def on_need(self, call: Call, work: Work | None, need: NeedInput) -> None:
         """Ask for input in the way of the request's era."""

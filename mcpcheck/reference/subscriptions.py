@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from mcpcheck.reference.call import Call, InvalidParams, Json
 from mcpcheck.reference.core import Core
+from mcpcheck.reference.resources import valid_uri
 from mcpcheck.wire.protocol import SUBSCRIPTION_ID
 
 LISTS = {
@@ -42,8 +43,9 @@ class Subscriptions(Core):
     def granted(self, call: Call, wanted: Mapping[str, Json]) -> dict[str, Json]:
         """The part of a filter that will be honoured."""
         granted: dict[str, Json] = {member: True for member, _ in LISTS.values() if wanted.get(member)}
-        if wanted.get("resourceSubscriptions"):
-            granted["resourceSubscriptions"] = list(wanted["resourceSubscriptions"])
+        uris = [uri for uri in wanted.get("resourceSubscriptions", []) if valid_uri(uri)]
+        if uris:
+            granted["resourceSubscriptions"] = uris
         return granted
 
     def acknowledge(self, subscription: Call) -> None:

@@ -185,18 +185,18 @@ class ClientPeer:
             for record in meeting.log.records:
                 for event, verdicts in engine.follow(record):
                     events.append(event)
-                    self._take(verdicts, session, declared)
-            self._take(engine.finish(), session, declared)
+                    self._take(verdicts, session, meeting, declared)
+            self._take(engine.finish(), session, meeting, declared)
         except Exception as error:  # a rule that fails must not cost the session
             self.crashes.append(bug(error))
         return events
 
-    def _take(self, verdicts: Iterable[Verdict], session: str, declared: frozenset[str]) -> None:
+    def _take(self, verdicts: Iterable[Verdict], session: str, meeting: Meeting, declared: frozenset[str]) -> None:
         for verdict in verdicts:
             named = self._verdict(
                 verdict.requirement, verdict.outcome, verdict.frames, verdict.expected, verdict.actual, session
             )
-            if verdict.blames == "client":
+            if verdict.blames == "client" and not _only_ours(verdict, meeting):
                 self.verdicts.append(named)
             elif verdict.outcome is Outcome.BROKEN and not _declared(verdict.requirement, declared):
                 self.own_faults.append(named)
@@ -242,6 +242,11 @@ class ClientPeer:
         """Only for a client that speaks a legacy revision, too."""
         self.needs_modern()
         if not self.survey.dual_era:
+            raise Untestable(MODERN_ONLY)
+
+    def needs_legacy(self) -> None:
+        """Only for a client that was seen to open a legacy session."""
+        if not any(account.initialize for account in (self.survey.modern, *self.survey.legacy)):
             raise Untestable(MODERN_ONLY)
 
     def needs_calls(self) -> None:
@@ -293,6 +298,12 @@ class Survey:
         calls = self.modern.of("tools/call")
         declared = calls[0].message.meta.get(CLIENT_CAPABILITIES) if calls else None
         return declared if isinstance(declared, dict) else {}
+
+
+def _only_ours(verdict: Verdict, meeting: Meeting) -> bool:
+    """Whether a verdict on a client's duty rests on messages of the scripted server alone: then it is none."""
+    records = meeting.log.records
+    return bool(verdict.frames) and all(records[frame - 1].dir is Dir.S2C for frame in verdict.frames)
 
 
 def _declared(id: str, declared: frozenset[str]) -> bool:

@@ -238,6 +238,14 @@ class Client(ClientAnswers):
 
     # Ends
 
+    def noise(self, text: bytes) -> list[Action]:
+        """The server wrote to its standard error: that says nothing about the session."""
+        return []
+
+    def farewell(self) -> tuple[str, ...]:
+        """The steps by which a server's process is ended; the later ones only while it still lives."""
+        return ("close input", "wait", "terminate", "wait", "kill")
+
     def finish(self) -> list[Action]:
         """The story is over."""
         self.done = True

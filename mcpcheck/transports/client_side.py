@@ -64,6 +64,11 @@ class Reply:
     def as_events(self) -> bool:
         return self.body is None and (self.stream or len(self.messages) > 1)
 
+    @property
+    def is_stream(self) -> bool:
+        """HTTP: whether the body is an event stream by its type."""
+        return any(name.lower() == "content-type" and "event-stream" in value for name, value in self.http_headers())
+
     def http_headers(self) -> list[tuple[str, str]]:
         """The headers of the answer, its length not among them."""
         media = self.media or ("text/event-stream" if self.as_events else "application/json")

@@ -150,7 +150,7 @@ class _Connection:
             await self._hold(number)
             return
         body = reply.http_body()
-        headers = [*reply.http_headers(), *([] if reply.as_events else [("Content-Length", str(len(body)))])]
+        headers = [*reply.http_headers(), *([] if reply.is_stream else [("Content-Length", str(len(body)))])]
         head = h11.Response(
             status_code=reply.status,
             headers=[(key.encode("latin-1"), value.encode("latin-1")) for key, value in headers],
@@ -176,7 +176,7 @@ class _Connection:
 
     def _note_body(self, number: int, reply: Reply, body: bytes) -> None:
         log = self._listener.meeting.log
-        if reply.as_events or "event-stream" in reply.media:
+        if reply.is_stream:
             events = SseSplitter()
             for raw in (*events.feed(body), *events.finish()):
                 log.note(Dir.S2C, Kind.SSE, raw, exchange=number)

@@ -116,7 +116,7 @@ class Link:
         head = ResponseHead(reply.status, "", tuple(reply.http_headers()))
         body = reply.http_body()
         self.log.note(Dir.S2C, Kind.HEAD, exchange=exchange, http=head)
-        if reply.as_events:
+        if reply.is_stream:
             events = SseSplitter()
             for raw in (*events.feed(body), *events.finish()):
                 self.log.note(Dir.S2C, Kind.SSE, raw, exchange=exchange)

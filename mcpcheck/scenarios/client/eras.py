@@ -197,12 +197,12 @@ async def is_refused_with_a_code_without_meaning(client: ClientPeer) -> None:
 def judge_later_error(client: ClientPeer, account: Account, id: str) -> None:
     """A handshake after a plain error of a modern server is wrong; anything else is the client's affair."""
     probe = account.opening
-    if probe is None or probe.method != "server/discover" or len(account.requests) < 2:
-        raise Untestable("the client sends nothing after server/discover, or does not begin with it")
-    refused = account.requests[1]
-    versions = [said for said in account.after(refused) if said.is_modern and said.version != MODERN]
-    if handshake(account) or versions:
-        wrong = [refused, *handshake(account), *versions]
-        client.broken(id, account, wrong, f"an error to the user, and {MODERN} as before")
+    refused = next((said for said in account.requests[1:] if said.is_modern), None)
+    if probe is None or probe.method != "server/discover" or refused is None:
+        raise Untestable("the client sends nothing modern after server/discover, or does not begin with it")
+    later = account.after(refused)
+    wrong = [said for said in later if said in handshake(account) or (said.is_modern and said.version != MODERN)]
+    if wrong:
+        client.broken(id, account, [refused, *wrong], f"an error to the user, and {MODERN} as before")
     else:
         client.holds(id, account, refused)

@@ -15,6 +15,7 @@ from mcpcheck.wire.decode import classify
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import (
     HEADER_MISMATCH,
+    INVALID_REQUEST,
     LEGACY,
     METHOD_NOT_FOUND,
     MISSING_CLIENT_CAPABILITY,
@@ -99,6 +100,8 @@ class Scripted:
             return self.on_other(heard)
         value = jsontext.read(heard.data).value
         kind = classify(value)
+        if kind is Request and type(value["id"]) not in (str, int):
+            return self.on_unreadable(heard)
         if kind is Request:
             params = value.get("params")
             return self.on_request(
@@ -108,7 +111,12 @@ class Scripted:
             return self.on_notification(value, heard)
         if kind is Answer:
             return self.on_answer(value, heard)
-        return Reply(status=400)
+        return self.on_unreadable(heard)
+
+    def on_unreadable(self, heard: Heard) -> Reply:
+        """What is no message, or has no id to answer to: an error without an id."""
+        body = {"code": INVALID_REQUEST, "message": "Invalid Request"}
+        return Reply((text({"jsonrpc": "2.0", "error": body}),), status=400)
 
     def on_other(self, heard: Heard) -> Reply:
         """HTTP: a GET or DELETE, which no script here has a use for."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mcpcheck.engine import Engine
 from mcpcheck.errors import bug
 from mcpcheck.inputs import responses_to
-from mcpcheck.scenarios.registry import Abandoned
+from mcpcheck.scenarios.registry import Abandoned, Unreadable
 from mcpcheck.session.session import Call
 from mcpcheck.transports.base import Transport
 from mcpcheck.verdict import Outcome, Verdict
@@ -256,12 +256,20 @@ class Peer:
         return message
 
     async def ask(self, method: str, params: Any = None, **how: Any) -> Reply:
-        """Send a request that has to be answered, and wait. No answer is a verdict and ends the script."""
+        """Send a request that has to be answered, and wait. No readable answer is a verdict and ends the script."""
         reply = await self.try_ask(method, params, **how)
         if reply.answer is None and reply.status is None:
+            self._raise_unreadable(reply)
             self.broken("base.response.one-per-request", reply, "an answer", reply.told())
             raise Abandoned(reply.told())
+        if reply.answer is None and 200 <= (reply.status or 0) < 300:
+            self._raise_unreadable(reply)
         return reply
+
+    def _raise_unreadable(self, reply: Reply) -> None:
+        """What came in place of an answer and cannot be read is judged by the rules; a script has nothing to add."""
+        if self.engine.session.unreadable_from(Dir.S2C) > reply.frame:
+            raise Unreadable("the answer of the server cannot be read as a message")
 
     async def try_ask(
         self,
@@ -371,7 +379,9 @@ class Peer:
                 f"the process exited with {code}" if number is None else f"the process died of signal {number}"
             )
         elif reply.answer is None and not self.transport.alive:
-            reply.ended = "the server closed its standard output"
+            broke = [event for event in self.events if isinstance(event, Aborted) and event.dir is Dir.S2C]
+            reason = broke[-1].record.detail.get("reason") if broke else None
+            reply.ended = str(reason or "the server closed its standard output")
 
     @staticmethod
     def _belongs(event: Message, reply: Reply, token: object) -> bool:

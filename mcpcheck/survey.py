@@ -7,7 +7,7 @@ from mcpcheck.errors import PeerUnavailable
 from mcpcheck.lab import Inventory, Lab
 from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer, Reply
 from mcpcheck.roles import Fixture
-from mcpcheck.scenarios.registry import Abandoned
+from mcpcheck.scenarios.registry import Abandoned, Unreadable
 from mcpcheck.wire.protocol import LEGACY, is_modern
 
 PAGES: Final = 50
@@ -107,6 +107,8 @@ async def _list_all(peer: Peer, inventory: Inventory) -> None:
         if capability in inventory.capabilities:
             try:
                 getattr(inventory, name).extend(await items(peer, method, member))
+            except Unreadable:
+                continue
             except Abandoned:
                 return
     peer.tool_schemas = {str(tool.get("name")): tool.get("inputSchema") for tool in inventory.tools}
@@ -141,17 +143,21 @@ async def _find_roles(lab: Lab) -> None:
         peer.voice.capabilities = ALL_CAPABILITIES
         try:
             for tool in candidates:
-                fixture = Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {})
-                note_roles(lab.inventory, fixture, await peer.ask("tools/call", fixture.params))
+                await _try_role(peer, Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {}))
             for resource in lab.inventory.resources[:20]:
-                fixture = Fixture("resource.static", str(resource.get("uri")))
-                note_roles(lab.inventory, fixture, await peer.ask("resources/read", fixture.params))
+                await _try_role(peer, Fixture("resource.static", str(resource.get("uri"))))
             for prompt in lab.inventory.prompts[:20]:
                 if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or []):
-                    fixture = Fixture("prompt.plain", str(prompt.get("name")))
-                    note_roles(lab.inventory, fixture, await peer.ask("prompts/get", fixture.params))
+                    await _try_role(peer, Fixture("prompt.plain", str(prompt.get("name"))))
         except Abandoned:
             return
+
+
+async def _try_role(peer: Peer, fixture: Fixture) -> None:
+    try:
+        note_roles(peer.lab.inventory, fixture, await peer.ask(fixture.method, fixture.params))
+    except Unreadable:
+        return
 
 
 def note_roles(inventory: Inventory, fixture: Fixture, reply: Reply) -> None:

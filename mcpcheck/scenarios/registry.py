@@ -28,6 +28,10 @@ class Untestable(Exception):
     """Raised by a scenario: what it takes is not there. The text names the missing piece."""
 
 
+class Unreadable(Untestable):
+    """Raised by a peer: what came in place of an answer cannot be read, and the rules have judged that."""
+
+
 class Abandoned(Exception):
     """Raised by a peer: the other side no longer answers, and the verdict on that has been given."""
 
@@ -78,14 +82,14 @@ def scenario(
 
 
 @cache
-def _discover() -> None:
-    import mcpcheck.scenarios as package
-
-    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+def _discover(role: str) -> None:
+    package = importlib.import_module(f"mcpcheck.scenarios.{role}")
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
 
 
 def scenarios(role: str | None = None) -> list[Scenario]:
     """Every scenario, or those against one side ("server" or "client"), by name."""
-    _discover()
+    for side in [role] if role else ["server", "client"]:
+        _discover(side)
     return [found for _, found in sorted(_SCENARIOS.items()) if role in {None, found.role}]

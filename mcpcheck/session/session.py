@@ -284,6 +284,7 @@ class Session:
         if self.near is not None:
             self._tell(event, "misnamed", self.near)
             self._answered(self.near, event)
+            self._learn(self.near, event)
         elif event.has_id and event.id is not None and self.was_answered(asker, event.id):
             self._tell(event, "duplicate", None)
         elif event.has_id and self.was_unreadable(asker, event.id):
@@ -298,6 +299,7 @@ class Session:
                 self.near = told.call
                 if told.call is not None:
                     self._answered(told.call, event)
+                    self._learn(told.call, event)
 
     def _kind_on_http(self, exchange: Exchange, event: Answer) -> str:
         """What an answer is for on an exchange that carried no request."""

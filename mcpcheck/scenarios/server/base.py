@@ -23,7 +23,10 @@ async def ids_come_back(peer: Peer) -> None:
 
 @scenario(exercises=["base.notification.no-response"])
 async def notification_draws_no_answer(peer: Peer) -> None:
-    """Sends notifications that lead nowhere, then a fence: nothing but the fence's answer may come."""
+    """Sends notifications that lead nowhere, then a fence: nothing but the fence's answer may come.
+
+    What does come is judged by the rule.
+    """
     before = peer.frame
     with peer.deviating("cancel", "base.notification"):
         for note in (
@@ -36,15 +39,10 @@ async def notification_draws_no_answer(peer: Peer) -> None:
             else:
                 await peer.say(note, headers={"MCP-Protocol-Version": peer.voice.version})
     fence = await peer.fence()
-    if peer.kind == "http":
-        answered = [event for event in peer.heard_since(before) if isinstance(event, Answer) and event.has_result]
-        answers = [event for event in answered if event is not fence.answer]
-    else:
-        answers = [e for e in peer.heard_since(before) if isinstance(e, Answer) and e is not fence.answer]
-    if answers:
-        said = f"a response to it: {answers[0].record.data[:200].decode('utf-8', 'replace')}"
-        peer.broken("base.notification.no-response", Reply(answers[0].record.n), "no response to a notification", said)
-    else:
+    answers = [e for e in peer.heard_since(before) if isinstance(e, Answer)]
+    if peer.kind == "http":  # the refusal of a notification may have a body
+        answers = [answer for answer in answers if not answer.has_error]
+    if all(answer is fence.answer for answer in answers):
         peer.holds("base.notification.no-response", fence)
 
 

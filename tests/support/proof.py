@@ -1,0 +1,101 @@
+"""What is proved: a requirement is, once a mutant has broken it and the check has seen that.
+
+``python -m tests.support.proof`` writes ``tests/unproved.txt`` anew.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from mcpcheck.catalogue.load import load
+from mcpcheck.catalogue.requirement import Observe
+from mcpcheck.reference.http import HttpServer
+from mcpcheck.reference.server import Server
+from mcpcheck.wire.protocol import REVISIONS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+UNPROVED = ROOT / "tests" / "unproved.txt"
+HEAD = """\
+# Requirements that can be observed and that no mutant has broken yet, one a line.
+# Written by `python -m tests.support.proof`; tests/test_coverage.py holds the list to the truth.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One mutant of the reference server: what it breaks, what it makes look odd, and where that shows."""
+
+    name: str
+    server: type[Server] | type[HttpServer]
+    breaks: frozenset[str]
+    suspects: frozenset[str]
+    transports: tuple[str, ...]
+    revisions: tuple[str, ...]
+    doc: str
+
+
+def file_name(id: str) -> str:
+    """The name of a requirement's mutant."""
+    return id.replace(".", "_").replace("-", "_")
+
+
+def modules(package: str) -> Iterator[ModuleType]:
+    """The modules of a package, if there is one, by name."""
+    if not (ROOT / package.replace(".", "/")).is_dir():
+        return
+    for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        yield importlib.import_module(f"{package}.{found.name}")
+
+
+@cache
+def mutants() -> tuple[Mutant, ...]:
+    """Every mutant of the server, by name."""
+    return tuple(map(_mutant, modules("fixtures.mutants")))
+
+
+def _mutant(module: ModuleType) -> Mutant:
+    server = module.Mutant
+    over_http = ("http",) if issubclass(server, HttpServer) else ("stdio", "http")
+    return Mutant(
+        module.__name__.rpartition(".")[2],
+        server,
+        frozenset(getattr(module, "BREAKS", ())),
+        frozenset(getattr(module, "SUSPECTS", ())),
+        tuple(getattr(module, "TRANSPORTS", over_http)),
+        tuple(getattr(module, "REVISIONS", REVISIONS)),
+        module.__doc__ or "",
+    )
+
+
+def proved() -> set[str]:
+    """The ids that some mutant breaks, or makes suspect where no check may say more."""
+    found: set[str] = set()
+    for package in ("fixtures.mutants", "fixtures.client_mutants"):
+        for module in modules(package):
+            found |= set(getattr(module, "BREAKS", ())) | set(getattr(module, "SUSPECTS", ()))
+    return found
+
+
+def observable() -> set[str]:
+    """The ids of the requirements that can be seen from outside at all."""
+    return {requirement.id for requirement in load().values() if requirement.observe is not Observe.INTERNAL}
+
+
+def listed(path: Path = UNPROVED) -> set[str]:
+    """The ids in a list, comments aside."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+
+
+def main() -> None:
+    """Write the list of what is not proved."""
+    unproved = sorted(observable() - proved())
+    UNPROVED.write_text(HEAD + "".join(f"{id}\n" for id in unproved), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

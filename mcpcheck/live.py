@@ -8,11 +8,13 @@ from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from mcpcheck import __version__
 from mcpcheck.conform import Conform, Plan
 from mcpcheck.errors import PeerUnavailable
 from mcpcheck.lab import Target
 from mcpcheck.ledger import Ledger
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Scenario
 from mcpcheck.survey import LegacyOnly, survey
 from mcpcheck.verdict import Report, Trouble, Verdict
@@ -115,7 +117,7 @@ class Live:
             target=self.run.lab.target.name,
             run="pytest",
             started="",
-            tool="",
+            tool=f"mcpcheck {__version__}",
             strict=self.run.plan.strict,
         )
 

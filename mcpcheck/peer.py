@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from mcpcheck.engine import Engine
 from mcpcheck.errors import bug
 from mcpcheck.inputs import responses_to
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Abandoned, Unreadable
 from mcpcheck.session.session import Call
 from mcpcheck.transports.base import Transport
 from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire import mcp_http
-from mcpcheck.wire.event import Aborted, Answer, Event, Exited, HttpBody, HttpResponse, Message, Notification, Request
+from mcpcheck.wire.event import Aborted, Answer, Event, Exited, HttpResponse, Message, Notification, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, MODERN, PROTOCOL_VERSION
-from mcpcheck.wire.record import Dir, Kind, Record, RequestHead
+from mcpcheck.wire.record import Dir, Record, RequestHead
 
 if TYPE_CHECKING:
     from mcpcheck.lab import Lab
@@ -33,93 +34,15 @@ ALL_CAPABILITIES: dict[str, Any] = {
 }
 OWN_NAME = {"name": "mcpcheck", "version": "0.1.0"}
 
+MAY_TAKE_LONG = frozenset({"tools/call", "prompts/get", "resources/read", "completion/complete"})
+"""Requests whose answer may come after any deadline of ours."""
+
 
 class _Default:
     """Stands for "as a well-formed request has it"."""
 
 
 DEFAULT = _Default()
-
-
-@dataclass(slots=True)
-class Reply:
-    """What came of one message of ours. ``call`` is None for what is no request."""
-
-    frame: int
-    call: Call | None = None
-    exchange: int | None = None
-    status: int | None = None
-    events: list[Event] = field(default_factory=list)
-    waited: float = 0.0
-    ended: str = ""  # how the connection or process ended, if it did
-
-    @property
-    def answer(self) -> Answer | None:
-        return self.call.answer if self.call else self._loose
-
-    @property
-    def _loose(self) -> Answer | None:
-        return next((event for event in self.events if isinstance(event, Answer)), None)
-
-    @property
-    def result(self) -> dict[str, Any] | None:
-        """The result, where it is an object."""
-        value = self.answer.result if self.answer else None
-        return value if isinstance(value, dict) else None
-
-    @property
-    def code(self) -> Any:
-        return self.answer.code if self.answer else None
-
-    @property
-    def data(self) -> Any:
-        error = self.answer.error if self.answer else None
-        return error.get("data") if isinstance(error, dict) else None
-
-    @property
-    def is_error(self) -> bool:
-        return bool(self.answer and self.answer.has_error)
-
-    @property
-    def complete(self) -> bool:
-        """A result that is no request for input."""
-        return self.result is not None and self.result.get("resultType", "complete") == "complete"
-
-    @property
-    def needs_input(self) -> bool:
-        return self.result is not None and self.result.get("resultType") == "input_required"
-
-    @property
-    def streamed(self) -> bool:
-        """Whether the answer came in an event stream."""
-        return bool(self.answer and self.answer.record.kind is Kind.SSE)
-
-    @property
-    def notifications(self) -> list[Notification]:
-        return [event for event in self.events if isinstance(event, Notification)]
-
-    @property
-    def frames(self) -> tuple[int, ...]:
-        answers = self.call.answers if self.call else [self._loose] if self._loose else []
-        heads = [
-            event.record.n for event in self.events if isinstance(event, HttpResponse | HttpBody | Aborted | Exited)
-        ]
-        return tuple(sorted({self.frame, *heads, *(answer.record.n for answer in answers)}))
-
-    def told(self) -> str:
-        """What came, in a phrase."""
-        suffix = f" (HTTP {self.status})" if self.status is not None else ""
-        answer = self.answer
-        if answer is None:
-            return (
-                self.ended or ("no JSON-RPC answer" if self.status else f"no answer within {self.waited:g} s")
-            ) + suffix
-        if answer.has_error:
-            error = answer.error if isinstance(answer.error, dict) else {}
-            return f"error {error.get('code')!r}: {str(error.get('message'))[:120]!r}{suffix}"
-        kind = self.result.get("resultType", "complete") if self.result is not None else "malformed"
-        marks = " with isError" if self.result and self.result.get("isError") is True else ""
-        return f"a result of type {kind!r}{marks}{suffix}"
 
 
 @dataclass(slots=True)
@@ -256,12 +179,16 @@ class Peer:
         return message
 
     async def ask(self, method: str, params: Any = None, **how: Any) -> Reply:
-        """Send a request that has to be answered, and wait. No readable answer is a verdict and ends the script."""
+        """Send a request that has to be answered, and wait. No readable answer ends the script.
+
+        It is a verdict, too, unless the work may just take longer (base.response.one-per-request).
+        """
         reply = await self.try_ask(method, params, **how)
         if reply.answer is None and reply.status is None:
             self._raise_unreadable(reply)
-            self.broken("base.response.one-per-request", reply, "an answer", reply.told())
-            raise Abandoned(reply.told())
+            if method not in MAY_TAKE_LONG and not reply.ended:
+                self.broken("base.response.one-per-request", reply, "an answer", reply.told())
+            raise Abandoned(f"{method}: {reply.told()}")
         if reply.answer is None and 200 <= (reply.status or 0) < 300:
             self._raise_unreadable(reply)
         return reply
@@ -346,6 +273,8 @@ class Peer:
         """Wait until a message of ours is answered, its exchange is over, or nothing more can come."""
         reply.waited = self.answer_within if within is None else within
         await self.transport.until(lambda: self._over(reply), reply.waited)
+        if not self.transport.alive:  # the way it ended is known a moment later
+            await self.transport.until(lambda: self._exit is not None, 1.0)
         self._collect(reply)
         return reply
 
@@ -379,8 +308,8 @@ class Peer:
                 f"the process exited with {code}" if number is None else f"the process died of signal {number}"
             )
         elif reply.answer is None and not self.transport.alive:
-            broke = [event for event in self.events if isinstance(event, Aborted) and event.dir is Dir.S2C]
-            reason = broke[-1].record.detail.get("reason") if broke else None
+            cut = [event for event in self.events if isinstance(event, Aborted) and event.dir is Dir.S2C]
+            reason = cut[-1].record.detail.get("reason") if cut else None
             reply.ended = str(reason or "the server closed its standard output")
 
     @staticmethod

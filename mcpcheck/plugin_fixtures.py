@@ -12,7 +12,7 @@ from mcpcheck.conform import Plan
 from mcpcheck.lint import lint
 from mcpcheck.listening import listening
 from mcpcheck.live import Connected, Live
-from mcpcheck.peer import Reply
+from mcpcheck.reply import Reply
 from mcpcheck.verdict import Report
 
 

@@ -5,13 +5,18 @@ from typing import Any, Final
 
 from mcpcheck.errors import PeerUnavailable
 from mcpcheck.lab import Inventory, Lab
-from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer, Reply
+from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer
+from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Abandoned, Unreadable
 from mcpcheck.wire.protocol import LEGACY, is_modern
+from mcpcheck.wire.record import Dir, Kind
 
 PAGES: Final = 50
 """How many pages of one list are followed before the survey gives up."""
+
+PATIENCE: Final = 2.0
+"""Seconds that a tool, resource or prompt has to show what it is; a slower one just keeps no role."""
 
 LISTS: Final = {
     "tools": ("tools", "tools/list", "tools"),
@@ -61,7 +66,16 @@ def _silence(lab: Lab, peer: Peer, reply: Reply) -> str:
     tail = "\n  It wrote on standard error:\n    " + said.replace("\n", "\n    ") if said else ""
     what = f"{lab.target.name} did not answer server/discover: {reply.told()}."
     advice = "Start it by hand and see whether it waits for input" if peer.kind == "stdio" else "Is it an MCP endpoint"
-    return f"{what} {advice}; --timeout gives it longer.{tail}"
+    begun = _unfinished(peer)
+    return f"{what}{begun} {advice}; --timeout gives it longer.{tail}"
+
+
+def _unfinished(peer: Peer) -> str:
+    """What stands on standard output that is no answer, if anything: it may explain the silence."""
+    heard = [record for record in peer.transport.log.records if record.dir is Dir.S2C and record.kind is Kind.LINE]
+    if peer.transport.pending:
+        return f" It began a line that it did not end: {peer.transport.pending[:80]!r}."
+    return f" What it wrote is no answer: {heard[0].data[:80]!r}." if heard else ""
 
 
 def _no_mcp(lab: Lab, reply: Reply) -> str:

@@ -99,7 +99,7 @@ def plan_of(options: dict[str, Any]) -> Any:
     from mcpcheck.transports.base import Limits
 
     timeout = options["timeout"]
-    limits = replace(Limits(), answer=timeout, start=max(20.0, 2 * timeout) if timeout >= 1 else 20 * timeout)
+    limits = replace(Limits(), answer=timeout, start=4 * timeout)
     repeated = [f"--tools {shlex.quote(options['tools'])}"] if options["tools"] != "read-only" else []
     repeated += [f"--arguments {shlex.quote(given)}" for given in options["given"]]
     return Plan(

@@ -17,8 +17,8 @@ from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 class Limits:
     """How much a peer may send before it is cut off, and how long it has for things. Bytes and seconds."""
 
-    session_bytes: int = 64 * 2**20
-    session_units: int = 200_000
+    session_bytes: int = 32 * 2**20
+    session_units: int = 20_000
     start: float = 20.0
     answer: float = 5.0
     shutdown: float = 2.0
@@ -106,6 +106,11 @@ class Transport(ABC):
     @abstractmethod
     def alive(self) -> bool:
         """Whether the other side can still answer."""
+
+    @property
+    def pending(self) -> bytes:
+        """What the peer has begun to send as a line and not ended yet."""
+        return b""
 
     def told(self) -> str:
         """What the peer said outside the protocol (the tail of its standard error), for messages to the user."""

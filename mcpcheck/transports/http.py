@@ -204,7 +204,7 @@ class HttpTransport(Transport):
                     chunk = b""
                 parser.receive_data(chunk)
                 if reader.heard > self.limits.session_bytes:
-                    reader.broke(f"cut off after {reader.heard} bytes")
+                    reader.broke(f"the server sent more than is read of one answer: {reader.heard} bytes")
             elif isinstance(event, h11.ConnectionClosed):
                 reader.broke("the connection was closed before an answer came")
             else:

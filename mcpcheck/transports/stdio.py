@@ -42,6 +42,7 @@ class StdioTransport(Transport):
         self._units = 0
         self._bytes = 0
         self._open_streams = 2
+        self._lines = LineSplitter()
         self._input_open = True
         self.exited = False
 
@@ -121,9 +122,16 @@ class StdioTransport(Transport):
     def alive(self) -> bool:
         return not self.exited and self._open_streams > 0 and self._within_limits()
 
+    @property
+    def pending(self) -> bytes:
+        return self._lines.begun
+
     def told(self) -> str:
         lines = [record.data.decode("utf-8", "replace") for record in self.log.records if record.kind is Kind.STDERR]
         return "\n".join(lines[-8:])
+
+    def _too_much(self) -> str:
+        return f"the server sent more than is read of one session: {self._bytes} bytes in {self._units} lines"
 
     def _within_limits(self) -> bool:
         return self._bytes <= self.limits.session_bytes and self._units <= self.limits.session_units
@@ -131,6 +139,8 @@ class StdioTransport(Transport):
     async def _read(self, stream: ByteReceiveStream, kind: Kind) -> None:
         """Note the lines of one output stream until it ends or the peer sends more than the limits allow."""
         lines = LineSplitter()
+        if kind is Kind.LINE:
+            self._lines = lines
         try:
             while self._within_limits():
                 chunk = await stream.receive(_CHUNK)
@@ -146,7 +156,7 @@ class StdioTransport(Transport):
             self.log.note(Dir.S2C, kind, line.data, end=line.end)
         self._open_streams -= 1
         if not self._within_limits():
-            self.log.note(Dir.S2C, Kind.EVENT, event="abort", reason=f"cut off after {self._bytes} bytes")
+            self.log.note(Dir.S2C, Kind.EVENT, event="abort", reason=self._too_much())
         elif kind is Kind.LINE:
             self.log.note(Dir.S2C, Kind.EVENT, event="eof")
 

@@ -34,9 +34,9 @@ class LineSplitter:
             yield self._take(b"")
 
     @property
-    def pending(self) -> bool:
-        """Whether half a line is waiting for its end."""
-        return bool(self._parts)
+    def begun(self) -> bytes:
+        """The line that is waiting for its end, as far as it has come."""
+        return b"".join(self._parts)
 
     def _take(self, end: bytes) -> Line:
         data = b"".join(self._parts)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import scenario
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, HEADER_MISMATCH, PROTOCOL_VERSION

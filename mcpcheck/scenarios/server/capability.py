@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.wire.protocol import MISSING_CLIENT_CAPABILITY

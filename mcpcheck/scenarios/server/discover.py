@@ -1,6 +1,7 @@
 """Discovery: what server/discover says, and whether it is true."""
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.survey import initialize_params
 from mcpcheck.wire.protocol import MODERN, UNSUPPORTED_VERSION, is_modern

@@ -1,6 +1,7 @@
 """The Streamable HTTP endpoint: origins, notifications, status codes, and what belongs to older revisions."""
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.wire.event import HttpBody, Message, NotJson, NotMessage
 

@@ -2,7 +2,8 @@
 
 import base64
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.wire.protocol import HEADER_MISMATCH, UNSUPPORTED_VERSION, is_modern

@@ -2,7 +2,8 @@
 
 import json
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.discover import LISTS
 from mcpcheck.survey import initialize_params

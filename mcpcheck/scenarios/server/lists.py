@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.errors import needs
 from mcpcheck.survey import LISTS, PAGES, page_through

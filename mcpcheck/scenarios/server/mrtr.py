@@ -3,7 +3,8 @@
 from typing import Any
 
 from mcpcheck.inputs import responses_to
-from mcpcheck.peer import ALL_CAPABILITIES, Peer, Reply
+from mcpcheck.peer import ALL_CAPABILITIES, Peer
+from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.capability import ASKING, offered

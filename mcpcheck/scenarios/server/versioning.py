@@ -1,6 +1,7 @@
 """Versions: a request in a version that the server does not implement is refused with -32022, and only that request."""
 
-from mcpcheck.peer import Peer, Reply
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import scenario
 from mcpcheck.scenarios.server.discover import LISTS
 from mcpcheck.wire.protocol import UNSUPPORTED_VERSION, is_modern

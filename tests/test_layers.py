@@ -27,11 +27,14 @@ CORE = [
 ]
 SHELL = [
     "transports",
+    "listening",
     "tap",
+    "lint",
     "scenarios.registry",  # the decorator and its exceptions: what peers raise stands below them
     "roles",
     "arguments",
     "inputs",
+    "reply",
     "peer",
     "client_peer",
     "lab",
@@ -39,9 +42,10 @@ SHELL = [
     "scenarios",
     "conform",
     "conform_client",
-    "demo",
+    "live",
     "fuzz",
     "cli",
+    "plugin_fixtures",
     "pytest_plugin",
 ]
 BESIDE: dict[str, set[str]] = {"reference": {"wire", "catalogue"}}

@@ -9,9 +9,11 @@ from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import SITE, Level, Observe, Requirement
 from mcpcheck.cli import output
 from mcpcheck.cli.coverage import rule_of, scenarios_of
+from mcpcheck.cli.example import shown
 from mcpcheck.errors import UsageError
 from mcpcheck.report.sheet import Sheet
 from mcpcheck.scenarios.registry import Scenario, scenarios
+from mcpcheck.wire.protocol import REVISIONS
 
 ROLES: Final = {"both": "client and server", "authorization-server": "the authorization server"}
 TRANSPORTS: Final = {
@@ -85,7 +87,9 @@ def _requirement(sheet: Sheet, one: Requirement, catalogue: Catalogue) -> None:
         sheet.field(label, text, indent=0)
     sheet.field("page", one.url, "underline", indent=0, wrap=False)
     for number, address in enumerate(one.see):
-        sheet.field("see also" if number == 0 else "", f"{SITE}/{one.revisions[-1]}/{address}", indent=0, wrap=False)
+        dated = address[:10] in REVISIONS  # an address without a date is of the same revision as the page
+        place = f"{SITE}/{address}" if dated else f"{SITE}/{one.revisions[-1]}/{address}"
+        sheet.field("see also" if number == 0 else "", place, indent=0, wrap=False)
     sheet.line()
     _checks(sheet, one)
     _examples(sheet, one)
@@ -110,16 +114,17 @@ def _checks(sheet: Sheet, one: Requirement) -> None:
 
 
 def _examples(sheet: Sheet, one: Requirement) -> None:
-    """What it looks like when it holds and when it doesn't: ``tests/catalogue/test_examples.py`` judges them."""
-    for label, text, style in (("good", one.good, "green"), ("bad", one.bad, "red")):
-        if text:
+    """What it looks like when it holds and when it doesn't."""
+    lines = {"good": list(shown(one.good)), "bad": list(shown(one.bad))}
+    for label, style in (("good", "green"), ("bad", "red")):
+        if lines[label]:
             sheet.line()
-            for number, line in enumerate(text.strip().splitlines()):
-                sheet.field(label if number == 0 else "", line, style, indent=0, wrap=False)
-    if one.good or one.bad:
-        whole = "; {...} stands for all that it has to hold" if "{...}" in one.good + one.bad else ""
+        for number, line in enumerate(lines[label]):
+            sheet.field(label if number == 0 else "", line, style, indent=0, wrap=False)
+    if lines["good"] or lines["bad"]:
+        usual = "; {...} is what _meta always holds" if "{...}" in str(lines) else ""
         sheet.line()
-        sheet.field("", f"(c> is sent by the client, s> by the server{whole})", "dim", indent=0)
+        sheet.field("", f"(c> is sent by the client, s> by the server{usual})", "dim", indent=0)
     if one.repair:
         sheet.line()
         sheet.field("repair", one.repair, indent=0)

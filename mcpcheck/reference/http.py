@@ -23,11 +23,12 @@ the handshake era       get, delete, open_session, session_id, find_session, mis
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
+from mcpcheck.reference.admission import MODERN_KEYS
 from mcpcheck.reference.call import Call, Json, Out, Refusal
 from mcpcheck.reference.core import World, no_time
 from mcpcheck.reference.headers import Headers, accepts, media_type
 from mcpcheck.reference.http_legacy import LegacyHttp
-from mcpcheck.reference.server import MODERN_KEYS, Server, read, readable_id
+from mcpcheck.reference.server import Server, read, readable_id
 from mcpcheck.reference.state import KEY
 from mcpcheck.reference.streams import JSON, HttpReply, Stream, sse_event
 from mcpcheck.wire.event import Answer, Batch, Event, Notification, NotJson, NotMessage, Request

@@ -75,31 +75,31 @@ def said(text: str, role: str = "user") -> dict[str, Json]:
 
 
 def _simple(work: Work, arguments: dict[str, str]) -> list[Json]:
-    return [said("This is a simple prompt for testing.")]
+    return [said("Say something.")]
 
 
 def _with_arguments(work: Work, arguments: dict[str, str]) -> list[Json]:
-    return [said(f"Prompt with arguments: arg1='{arguments['arg1']}', arg2='{arguments['arg2']}'")]
+    return [said(f"First: {arguments['arg1']}. Second: {arguments['arg2']}.")]
 
 
 def _with_resource(work: Work, arguments: dict[str, str]) -> list[Json]:
     uri = arguments["resourceUri"]
     if not valid_uri(uri):
         raise InvalidParams("resourceUri is not a URI")
-    resource = {"uri": uri, "mimeType": "text/plain", "text": "Embedded resource content for testing."}
+    resource = {"uri": uri, "mimeType": "text/plain", "text": "A text that stands inside the prompt."}
     embedded = {"role": "user", "content": {"type": "resource", "resource": resource}}
-    return [embedded, said("Please process the embedded resource above.")]
+    return [embedded, said("What does the text say?")]
 
 
 def _with_image(work: Work, arguments: dict[str, str]) -> list[Json]:
     image = {"role": "user", "content": {"type": "image", "data": samples.IMAGE, "mimeType": "image/png"}}
-    return [image, said("Please analyze the image above."), said("It shows one pixel.", "assistant")]
+    return [image, said("What does the image show?"), said("It shows one pixel.", "assistant")]
 
 
 def _with_input(work: Work, arguments: dict[str, str]) -> list[Json]:
     question = samples.form("What context should the prompt use?", {"context": {"type": "string"}})
     answer = work.ask({"user_context": question})["user_context"]
-    return [said(f"Prompt with context: {answer.get('content', {}).get('context', 'none')}")]
+    return [said(f"In this context: {answer.get('content', {}).get('context', 'none')}")]
 
 
 def _failing(work: Work, arguments: dict[str, str]) -> list[Json]:

@@ -94,7 +94,7 @@ def _text(text: str) -> Callable[[Work], dict[str, Json]]:
 
 
 def _template_data(item: str) -> dict[str, Json]:
-    return {"text": f'{{"id":"{item}","templateTest":true,"data":"Data for ID: {item}"}}'}
+    return {"text": f'{{"id":"{item}","of":"the template"}}'}
 
 
 def _watched(work: Work) -> dict[str, Json]:
@@ -134,7 +134,7 @@ RESOURCES: dict[str, Resource] = dict(
             "static-text",
             "A text that never changes",
             "text/plain",
-            _text("This is the content of the static text resource."),
+            _text("A text that stays as it is."),
             **_ANNOTATED,
         ),
         _entry(

@@ -37,7 +37,7 @@ NAME = form("What is your name?", {"name": {"type": "string", "title": "Name", "
 CONFIRM = form("Please confirm", {"ok": {"type": "boolean", "title": "Go on"}})
 
 DEFAULTS = form(
-    "Please review the form and its defaults",
+    "Please look the form over",
     {
         "name": {"type": "string", "description": "User name", "default": "John Doe"},
         "age": {"type": "integer", "description": "User age", "default": 30},

@@ -6,10 +6,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcpcheck.reference.admission import LEGACY_HANDLERS, MODERN_HANDLERS
 from mcpcheck.reference.http import HttpServer
 from mcpcheck.reference.prompts import PROMPTS
 from mcpcheck.reference.resources import RESOURCES
-from mcpcheck.reference.server import LEGACY_HANDLERS, MODERN_HANDLERS, Server
+from mcpcheck.reference.server import Server
 from mcpcheck.reference.toolbox import TOOLS
 from mcpcheck.wire.record import RequestHead
 from tests.reference.driver import ALL, Http, meta, strict

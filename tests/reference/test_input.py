@@ -32,8 +32,8 @@ def retry(asked: dict[str, Json], answers: Json = None) -> dict[str, Json]:
     ("name", "said"),
     [
         ("test_input_required_result_elicitation", "Hello, Alice!"),
-        ("test_input_required_result_sampling", "Sampling result: Paris"),
-        ("test_input_required_result_list_roots", "Found 1 root(s)"),
+        ("test_input_required_result_sampling", "The model answered: Paris"),
+        ("test_input_required_result_list_roots", "1 roots"),
         ("test_input_required_result_multiple_inputs", "Name: Alice; Greeting: Paris; Roots: 1"),
     ],
 )
@@ -65,7 +65,7 @@ def test_rounds_follow_each_other_and_the_state_keeps_what_was_said() -> None:
     assert list(second["inputRequests"]) == ["step2"]
     assert second["requestState"] != first["requestState"]
     done = ask(client, name, **retry(second, {"step2": {"action": "accept", "content": {"color": "blue"}}}))
-    assert done["content"][0]["text"] == "Multi-round complete for Alice who likes blue"
+    assert done["content"][0]["text"] == "Two rounds: Alice likes blue"
 
 
 def test_state_alone_is_enough_to_come_again() -> None:

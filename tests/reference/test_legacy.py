@@ -137,7 +137,7 @@ def test_rounds_of_requests_follow_each_other() -> None:
     assert second["params"]["message"].startswith("Step 2")
     color = {"action": "accept", "content": {"color": "blue"}}
     (done,) = client.send({"jsonrpc": "2.0", "id": second["id"], "result": color})
-    assert done["result"]["content"][0]["text"] == "Multi-round complete for Alice who likes blue"
+    assert done["result"]["content"][0]["text"] == "Two rounds: Alice likes blue"
     assert client.send({"jsonrpc": "2.0", "id": second["id"], "result": color}) == []
 
 

@@ -73,7 +73,7 @@ async def visit(client: Client, mode: str, logged: list[LoggingMessageNotificati
         assert (await client.call_tool("test_error_handling")).is_error
         assert (await client.call_tool("add", {"a": 1})).is_error
         said = await client.call_tool("test_input_required_result_multi_round", {})
-        assert said.content == [TextContent(type="text", text="Multi-round complete for Alice who likes blue")]
+        assert said.content == [TextContent(type="text", text="Two rounds: Alice likes blue")]
         said = await client.call_tool("test_input_required_result_multiple_inputs", {})
         assert said.content == [TextContent(type="text", text="Name: Alice; Greeting: Paris; Roots: 1")]
         said = await client.call_tool("test_input_required_result_state_only", {})

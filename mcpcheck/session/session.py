@@ -31,7 +31,7 @@ from mcpcheck.wire.event import (
     Request,
 )
 from mcpcheck.wire.protocol import LEGACY, MODERN, PROTOCOL_VERSION, SUBSCRIPTION_ID
-from mcpcheck.wire.record import Dir, RequestHead, ResponseHead, header
+from mcpcheck.wire.record import Dir, Kind, RequestHead, ResponseHead, header
 
 BATCHES = "2025-03-26"
 """The only revision that has JSON-RPC batches."""
@@ -70,6 +70,8 @@ class Exchange:
     call: Call | None = None
     notification: Notification | None = None  # what the client POSTed, where it was one
     ended: str | None = None
+    to_endpoint: bool = True
+    has_body: bool = False  # the request has one
 
     @property
     def status(self) -> int | None:
@@ -108,6 +110,7 @@ class Session:
         self.whole = True  # the recording shows everything from the beginning to here
         self.modern_seen = False
         self.negotiated: str | None = None  # the legacy revision that initialize settled on
+        self._beyond = False  # initialize settled on a version that is no released revision
         self.capabilities: dict[str, Any] = {}  # the server's, as it last declared them
         self.supported: tuple[str, ...] = ()  # versions that a discover result listed
         self.discovered = False
@@ -147,6 +150,14 @@ class Session:
         """The frame of the last thing of one side that was no message; 0 where there was none."""
         return self._last_unreadable[sender]
 
+    def call_with_token(self, token: Any, sender: Dir = Dir.C2S) -> Call | None:
+        """The open request of one side that has this progress token."""
+        if token is None:
+            return None
+        wanted = ids.key(token)
+        calls = (call for call in self.open_calls(sender) if "progressToken" in call.request.meta)
+        return next((call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted), None)
+
     def listen(self, id: Any) -> Call | None:
         """The subscriptions/listen request with this id, open or ended."""
         return self._listens.get(ids.key(id))
@@ -158,6 +169,8 @@ class Session:
             self.whole = event.record.n <= 1
         self.call = self.near = self.clash = self.attempt = None
         self.exchange = self._exchange(event)
+        if self.exchange and event.dir is Dir.C2S and event.record.kind is Kind.BODY:
+            self.exchange.has_body = True
         self._pending += self._strays.see(event)
         self.kept_back = self._strays.keeps
         match event:
@@ -228,6 +241,7 @@ class Session:
         if self.exchange:
             self.exchange.request = event.head
             self.exchange.request_frame = event.record.n
+            self.exchange.to_endpoint = event.to_endpoint
 
     def _http_response(self, event: HttpResponse) -> None:
         if self.exchange:
@@ -333,12 +347,7 @@ class Session:
             return self.exchange.call
         if SUBSCRIPTION_ID in event.meta:
             return self.listen(event.meta[SUBSCRIPTION_ID])
-        token = event.param("progressToken")
-        if token is None:
-            return None
-        wanted = ids.key(token)
-        calls = (call for call in self.open_calls() if "progressToken" in call.request.meta)
-        return next((call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted), None)
+        return self.call_with_token(event.param("progressToken"))
 
     def _ended(self, event: Event) -> None:
         exchange = self.exchange
@@ -400,6 +409,8 @@ class Session:
             self._sessions[session_id] = version
         elif version in LEGACY:
             self.negotiated = version
+        elif version != MODERN:
+            self._beyond = True
 
     # which revision governs
 
@@ -442,6 +453,8 @@ class Session:
         """The revision of what does not tell its own: once initialize has settled one, that one."""
         if self.negotiated:
             return self.negotiated
+        if self._beyond:
+            return None
         if self.modern_seen:
             return MODERN
         if self._sessions:

@@ -47,12 +47,17 @@ class Said:
 
     @property
     def method(self) -> str:
-        """The method; empty for an answer."""
-        return self.message.method if isinstance(self.message, Request | Notification) else ""
+        """The method; empty for an answer, and for a request that cannot be answered."""
+        message = self.message
+        if isinstance(message, Request) and self.is_request:
+            return message.method
+        return message.method if isinstance(message, Notification) else ""
 
     @property
     def is_request(self) -> bool:
-        return isinstance(self.message, Request)
+        """Whether it is a request that can be answered: alone, and with an id to answer to."""
+        message = self.message
+        return isinstance(message, Request) and not message.in_batch and type(message.id) in (str, int)
 
     @property
     def version(self) -> Any:
@@ -65,7 +70,7 @@ class Said:
 
     @property
     def in_words(self) -> str:
-        return self.method or "a response"
+        return self.method or ("a request without a usable id" if isinstance(self.message, Request) else "a response")
 
 
 @dataclass(slots=True)
@@ -275,7 +280,7 @@ class Survey:
     def why_not_modern(self) -> str:
         opening = self.modern.opening
         if opening is None:
-            return f"the client sent no request to a modern server: it {self.modern.in_words()}"
+            return f"the client sent a modern server no request that can be answered: it {self.modern.in_words()}"
         return f"the client opens with {opening.method} and without modern metadata"
 
     @property

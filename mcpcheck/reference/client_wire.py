@@ -217,7 +217,9 @@ class ClientWire:
 
     def method_headers(self, message: dict[str, Json]) -> Iterator[tuple[str, str]]:
         """What intermediaries may read without the body: the method, the name, annotated parameters."""
-        method = message["method"]
+        method = message.get("method")
+        if method is None:
+            return
         yield "Mcp-Method", method
         name = message.get("params", {}).get(NAMED_BY.get(method, ""))
         if isinstance(name, str):

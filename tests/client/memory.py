@@ -28,6 +28,7 @@ class Link:
         self.todo: deque[Action] = deque()
         self.held: set[int] = set()
         self.lines = LineSplitter()
+        self.seconds = 0.0
 
     def run(self) -> Encounter:
         """Carry out what either side wants, until neither wants anything."""
@@ -64,11 +65,27 @@ class Link:
         self.encounter.code = 1 if self.client.failed else 0
         self.encounter.output = "\n".join(self.client.outcome)
         if self.kind == "stdio" and self.meeting.gone is None:
+            for step in self.client.farewell():
+                self.part(step)
+            self.meeting.left_behind = self.meeting.gone is None
+
+    def part(self, step: str) -> None:
+        """One step by which the client ends the server; a step takes a second."""
+        meeting = self.meeting
+        self.seconds += 1.0
+        if meeting.gone is not None:
+            return
+        if step == "close input":
+            meeting.input_ended = self.seconds
             self.log.note(Dir.C2S, Kind.EVENT, event="eof")
-            self.meeting.input_ended = 1.0
-            if self.script.stubborn:
-                self.meeting.signals.append((3.0, 15))
-            self.meeting.gone = 5.0
+            gone = not self.script.stubborn
+        elif step == "wait":
+            return
+        else:
+            meeting.signals += [(self.seconds, 15)] if step == "terminate" else []
+            gone = step == "kill" or not self.script.stubborn
+        if gone:
+            meeting.gone = self.seconds
             self.log.note(Dir.S2C, Kind.EVENT, event="exit", code=0)
 
     def carry_out(self, action: Action) -> None:
@@ -90,6 +107,10 @@ class Link:
     # stdio
 
     def write(self, reply: Reply) -> None:
+        if reply.stderr:
+            self.todo.extend(self.client.noise(reply.stderr))
+        if self.client.done:
+            return
         for text in reply.messages:
             self.log.note(Dir.S2C, Kind.LINE, text)
         for text in reply.messages:
@@ -147,4 +168,6 @@ def findings(run: ConformClient) -> str:
         for v in peer.verdicts
         if v.is_finding
     ]
-    return "\n".join([*found, *(json.dumps([trouble.where, trouble.text]) for trouble in run.ledger.troubles)])
+    return "\n".join(
+        [*dict.fromkeys(found), *(json.dumps([trouble.where, trouble.text]) for trouble in run.ledger.troubles)]
+    )

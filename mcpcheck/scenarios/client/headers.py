@@ -18,7 +18,7 @@ ANNOTATED: dict[str, Any] = {
         "greeting": {"type": "string", "x-mcp-header": "Greeting", "default": "Hello, \u4e16\u754c"},
         "padded": {"type": "string", "x-mcp-header": "Padded", "default": " padded "},
         "marked": {"type": "string", "x-mcp-header": "Marked", "default": "=?base64?literal?="},
-        "count": {"type": "integer", "x-mcp-header": "Count", "default": -7},
+        "count": {"type": "integer", "x-mcp-header": "Count", "default": -4711},
         "dry_run": {"type": "boolean", "x-mcp-header": "Dry-Run", "default": False},
         "nothing": {"type": ["string", "null"], "default": None, "description": "leave it null"},
         "absent": {"type": "string", "x-mcp-header": "Absent", "description": "leave it out", "default": None},

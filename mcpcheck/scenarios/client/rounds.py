@@ -7,6 +7,7 @@ from mcpcheck.client_peer import Account, ClientPeer, Said
 from mcpcheck.scenarios.client.scripted import INFO, Asked, ModernServer, result
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.transports.client_side import Reply
+from mcpcheck.wire.event import Message
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, PROTOCOL_VERSION, SERVER_INFO
 
 Json = Any
@@ -46,22 +47,35 @@ class Rounds(ModernServer):
 
     def __init__(self, rounds: list[dict[str, Json]]) -> None:
         self.rounds = rounds
-        self.gone: dict[str, int] = {}
-        """How many rounds each call has had, by its name and arguments."""
+        self.gone: dict[Json, int] = {}
+        """How many rounds each tool's call has had, and each call that had to begin anew."""
 
     def called(self, asked: Asked) -> Reply:
-        call = json.dumps([asked.params.get("name"), asked.params.get("arguments")], sort_keys=True)
-        gone = self.gone.get(call, 0)
-        self.gone[call] = gone + 1
+        name = asked.params.get("name")
+        anew = None if is_retry(asked.params) else json.dumps([name, asked.params.get("arguments")], sort_keys=True)
+        gone = self.gone.get(name, 0) if anew is None or anew in self.gone else 0
+        self.gone[name] = gone + 1
+        if anew is not None:
+            self.gone[anew] = gone + 1
         if gone >= len(self.rounds):
             return super().called(asked)
         return result(asked, {"resultType": "input_required", **self.rounds[gone], "_meta": {SERVER_INFO: INFO}})
 
 
+def is_retry(params: Json) -> bool:
+    """Whether a call brings back what only a retry has."""
+    return isinstance(params, dict) and ("inputResponses" in params or "requestState" in params)
+
+
 def attempts(account: Account) -> list[Said]:
-    """The rounds of the first call: the calls of the same tool, in order."""
+    """The rounds of the first call, in order: those of its tool that are retries, or the same once more."""
     calls = account.of("tools/call")
-    return [call for call in calls if call.message.param("name") == calls[0].message.param("name")] if calls else []
+    return [call for call in calls if _same(calls[0].message, call.message)]
+
+
+def _same(first: Message, later: Message) -> bool:
+    names = first.param("name") == later.param("name")
+    return names and (is_retry(later.params) or first.param("arguments") == later.param("arguments"))
 
 
 def judge_original(client: ClientPeer, account: Account, first: Said, retry: Said) -> None:

@@ -21,7 +21,7 @@ class Pings(LegacyServer):
 
     def serve(self, asked: Asked) -> Reply:
         reply = super().serve(asked)
-        if self.pinged:
+        if self.pinged or reply.status != 200:
             return reply
         self.pinged = True
         pings = [text({"jsonrpc": "2.0", "id": id, "method": "ping"}) for id in PINGS]
@@ -37,6 +37,8 @@ async def is_pinged(client: ClientPeer) -> None:
     asked = next((said for said in account.requests if not said.is_modern and said.method != "initialize"), None)
     if asked is None:
         raise Untestable("the client sends no request in a legacy session")
+    if not account.after(asked):
+        raise Untestable("the client sends nothing after the pings: whether it read them is not seen")
     answers = [(said, said.message) for said in account.said if isinstance(said.message, Answer)]
     for ping in PINGS:
         mine = [(said, answer) for said, answer in answers if answer.id == ping]

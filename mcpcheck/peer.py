@@ -186,7 +186,7 @@ class Peer:
         reply = await self.try_ask(method, params, **how)
         if reply.answer is None and reply.status is None:
             self._raise_unreadable(reply)
-            if method not in MAY_TAKE_LONG and not reply.ended:
+            if method not in MAY_TAKE_LONG or reply.ended:
                 self.broken("base.response.one-per-request", reply, "an answer", reply.told())
             raise Abandoned(f"{method}: {reply.told()}")
         if reply.answer is None and 200 <= (reply.status or 0) < 300:

@@ -65,9 +65,11 @@ def _silence(lab: Lab, peer: Peer, reply: Reply) -> str:
     said = peer.transport.told()
     tail = "\n  It wrote on standard error:\n    " + said.replace("\n", "\n    ") if said else ""
     what = f"{lab.target.name} did not answer server/discover: {reply.told()}."
-    advice = "Start it by hand and see whether it waits for input" if peer.kind == "stdio" else "Is it an MCP endpoint"
     begun = _unfinished(peer)
-    return f"{what}{begun} {advice}; --timeout gives it longer.{tail}"
+    if reply.ended and peer.kind == "stdio":
+        return f"{what}{begun} Run it by hand to see why.{tail}"
+    advice = "Is it an MCP server on stdio" if peer.kind == "stdio" else "Is it an MCP endpoint"
+    return f"{what}{begun} {advice}? --timeout gives it longer.{tail}"
 
 
 def _unfinished(peer: Peer) -> str:

@@ -18,7 +18,7 @@ class Limits:
     """How much a peer may send before it is cut off, and how long it has for things. Bytes and seconds."""
 
     session_bytes: int = 32 * 2**20
-    session_units: int = 20_000
+    session_units: int = 10_000
     start: float = 20.0
     answer: float = 5.0
     shutdown: float = 2.0

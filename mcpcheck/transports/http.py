@@ -58,6 +58,7 @@ class _Reader:
     body: bytearray = field(default_factory=bytearray)
     events: SseSplitter | None = None
     heard: int = 0
+    begun: bool = False
     done: bool = False
 
     def take(self, event: object) -> None:
@@ -202,6 +203,10 @@ class HttpTransport(Transport):
                     chunk = await stream.receive(_CHUNK)
                 except anyio.EndOfStream:
                     chunk = b""
+                if not chunk and not reader.begun:
+                    reader.broke("the server closed the connection without an answer")
+                    return
+                reader.begun = True
                 parser.receive_data(chunk)
                 if reader.heard > self.limits.session_bytes:
                     reader.broke(f"the server sent more than is read of one answer: {reader.heard} bytes")

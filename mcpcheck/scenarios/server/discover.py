@@ -153,7 +153,8 @@ async def client_info_is_optional(peer: Peer) -> None:
     """Leaves clientInfo out: only protocolVersion and clientCapabilities are required."""
     meta = peer.meta()
     del meta["io.modelcontextprotocol/clientInfo"]
-    reply = await peer.ask("server/discover", meta=meta)
+    with peer.deviating("base.meta.client-info"):
+        reply = await peer.ask("server/discover", meta=meta)
     peer.check(
         "base.meta.client-info-optional", reply.result is not None, reply, f"a result: {MODERN} needs no clientInfo"
     )

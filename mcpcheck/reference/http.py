@@ -17,6 +17,7 @@ answers                 status_for, as_stream, json_reply, stream_reply, json_he
                         disconnected
 the handshake era       get, delete, open_session, session_id, find_session, missing_session, unknown_session,
                         session_post, session_version, primes, closes_early
+2024-11-05              handle_sse, open_sse, endpoint_event, post_sse
 ======================  ==============================================================================================
 """
 
@@ -28,6 +29,7 @@ from mcpcheck.reference.call import Call, Json, Out, Refusal
 from mcpcheck.reference.core import World, no_time
 from mcpcheck.reference.headers import Headers, accepts, media_type
 from mcpcheck.reference.http_legacy import LegacyHttp
+from mcpcheck.reference.http_sse import SseHttp
 from mcpcheck.reference.server import Server, read, readable_id
 from mcpcheck.reference.state import KEY
 from mcpcheck.reference.streams import JSON, HttpReply, Stream, sse_event
@@ -47,7 +49,7 @@ from mcpcheck.wire.record import RequestHead, header
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-class HttpServer(Headers, LegacyHttp):
+class HttpServer(Headers, LegacyHttp, SseHttp):
     """One MCP endpoint. ``hosts`` are the names under which it may be addressed; None lets every name in."""
 
     server_class: type[Server] = Server
@@ -74,12 +76,15 @@ class HttpServer(Headers, LegacyHttp):
         self.streams: dict[Call, Stream] = {}
         """The open streams of the stateless era, by the request that each answers."""
         LegacyHttp.__init__(self, new_id)
+        SseHttp.__init__(self)
 
     def handle(self, head: RequestHead, body: bytes = b"") -> HttpReply:
         """Answer one HTTP request."""
         try:
             reply = self.check_path(head) or self.check_host(head) or self.check_origin(head)
-            if reply is None:
+            if reply is None and self.serves_sse(head.path.partition("?")[0]):
+                reply = self.handle_sse(head, body)
+            elif reply is None:
                 match head.method:
                     case "POST":
                         reply = self.post(head, body)
@@ -112,13 +117,15 @@ class HttpServer(Headers, LegacyHttp):
 
     def servers(self) -> list[Server]:
         """Every server behind this endpoint."""
-        return [self.server, *(session.server for session in self.sessions.values())]
+        streamable = [session.server for session in self.sessions.values()]
+        return [self.server, *streamable, *(session.server for session in self.sse_sessions.values())]
 
     def flush(self) -> None:
         """Put what the servers have to say on the streams where it belongs."""
         for out in self.server.take():
             self.deliver(out)
         self.flush_sessions()
+        self.flush_sse()
 
     def deliver(self, out: Out) -> None:
         """Put one message of the stateless era on the stream of its request."""
@@ -135,13 +142,15 @@ class HttpServer(Headers, LegacyHttp):
         if stream.call is not None and self.streams.pop(stream.call, None) is stream:
             self.server.cancel(stream.call)
         stream.close()
+        self.left_sse(stream)
         self.flush()
 
     # What is let in
 
     def check_path(self, head: RequestHead) -> HttpReply | None:
-        """There is one endpoint."""
-        return None if head.path.partition("?")[0] == self.path else text_reply(404, "There is nothing here")
+        """There is one endpoint, and beside it the two of 2024-11-05."""
+        path = head.path.partition("?")[0]
+        return None if path == self.path or self.serves_sse(path) else text_reply(404, "There is nothing here")
 
     def check_host(self, head: RequestHead) -> HttpReply | None:
         """The Host header has to name this server, which a rebound name does not."""

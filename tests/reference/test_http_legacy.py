@@ -192,3 +192,34 @@ def test_accept_is_respected() -> None:
         {"id": 1, "method": "tools/call", "params": {"name": "test_simple_text"}}, {"Accept": "application/json"}
     )
     assert body(reply)["id"] == 1
+
+
+def test_the_transport_of_2024_11_05_says_everything_on_one_stream() -> None:
+    server = HttpServer()
+
+    def handle(method: str, path: str, message: Json = None) -> HttpReply:
+        sent = b"" if message is None else json.dumps({"jsonrpc": "2.0", **message}).encode()
+        return server.handle(RequestHead(method, path, (("Host", "localhost"),)), sent)
+
+    stream = handle("GET", "/sse").stream
+    assert stream is not None
+    endpoint = sse.parse(stream.take()[0])
+    assert endpoint.event == "endpoint"
+    path = endpoint.data or ""
+    params = {"protocolVersion": "2024-11-05", "capabilities": ALL, "clientInfo": {"name": "t", "version": "1"}}
+    assert handle("POST", path, {"id": 1, "method": "initialize", "params": params}).status == 202
+    (opened,) = events(stream)
+    assert opened["result"]["protocolVersion"] == "2024-11-05"
+    handle("POST", path, {"method": "notifications/initialized"})
+    handle("POST", path, {"id": 2, "method": "tools/call", "params": {"name": "test_input_required_result_list_roots"}})
+    (request,) = events(stream)
+    handle("POST", path, {"id": request["id"], "result": {"roots": []}})
+    assert [message["id"] for message in events(stream)] == [2]
+    handle("POST", path, {"id": 3, "method": "tools/call", "params": {"name": "test_trigger_tool_change"}})
+    assert [message.get("id") for message in events(stream)] == [None, 3]
+    assert server.handle(RequestHead("POST", path, (("Host", "localhost"),)), b"nonsense").status == 400
+    assert handle("POST", "/messages?session=none", {}).status == 404
+    assert (handle("POST", "/sse").status, handle("GET", "/messages").status) == (405, 405)
+    server.disconnected(stream)
+    assert handle("POST", path, {"id": 4, "method": "ping"}).status == 404
+    assert HttpServer(revisions=("2026-07-28",)).handle(RequestHead("GET", "/sse"), b"").status == 404

@@ -9,6 +9,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.context import ClientRequestContext
+from mcp.client.sse import sse_client
 from mcp_types import (
     CreateMessageRequestParams,
     CreateMessageResult,
@@ -95,8 +96,10 @@ async def visit(client: Client, mode: str, logged: list[LoggingMessageNotificati
         assert (await client.get_prompt("test_input_required_result_prompt")).messages
 
 
-@pytest.mark.parametrize("mode", REVISIONS)
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("transport", "mode"),
+    [("stdio", "auto"), ("stdio", "legacy"), ("http", "auto"), ("http", "legacy"), ("sse", "legacy")],
+)
 def test_the_official_client_gets_everything_done(transport: str, mode: Any, url: str) -> None:
     async def session() -> None:
         logged: list[LoggingMessageNotificationParams] = []
@@ -104,9 +107,13 @@ def test_the_official_client_gets_everything_done(transport: str, mode: Any, url
         async def log(params: LoggingMessageNotificationParams) -> None:
             logged.append(params)
 
-        target = StdioServerParameters(command=REFERENCE[0], args=list(REFERENCE[1:]), env=dict(os.environ))
+        targets: dict[str, Any] = {
+            "stdio": StdioServerParameters(command=REFERENCE[0], args=list(REFERENCE[1:]), env=dict(os.environ)),
+            "http": url,
+            "sse": sse_client(url.replace("/mcp", "/sse")),
+        }
         client = Client(
-            url if transport == "http" else target,
+            targets[transport],
             mode=mode,
             read_timeout_seconds=20,
             elicitation_callback=elicited,

@@ -40,9 +40,8 @@ class HttpListener:
     ) -> None:
         assert self._tasks
         self._tasks.cancel_scope.cancel()
-        with anyio.CancelScope(shield=True):
-            await self._tasks.__aexit__(None, None, None)
-            await self._listener.aclose()
+        await self._tasks.__aexit__(None, None, None)
+        await self._listener.aclose()
 
     async def settle(self) -> None:
         """The client is gone: take in what it sent last."""

@@ -39,9 +39,8 @@ class ShimListener:
     ) -> None:
         assert self._tasks
         self._tasks.cancel_scope.cancel()
-        with anyio.CancelScope(shield=True):
-            await self._tasks.__aexit__(None, None, None)
-            await self._listener.aclose()
+        await self._tasks.__aexit__(None, None, None)
+        await self._listener.aclose()
 
     async def settle(self) -> None:
         """The client is gone: give its servers a moment to follow, and note which stay."""

@@ -62,7 +62,8 @@ class Link:
             self.write(self.script.opened(number))
 
     def end(self) -> None:
-        self.encounter.code = 1 if self.client.failed else 0
+        if self.client.done:
+            self.encounter.code = 1 if self.client.failed else 0
         self.encounter.output = "\n".join(self.client.outcome)
         if self.kind == "stdio" and self.meeting.gone is None:
             for step in self.client.farewell():

@@ -82,7 +82,11 @@ def judge_original(client: ClientPeer, account: Account, first: Said, retry: Sai
     """A retry is the first attempt again: the same name and arguments, with metadata of its own."""
     id = "mrtr.client.retry-original"
     changed = [key for key in ("name", "arguments") if first.message.param(key) != retry.message.param(key)]
-    lacking = [key for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if key not in retry.message.meta]
+    lacking = [
+        key
+        for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES)
+        if key in first.message.meta.keys() - retry.message.meta.keys()
+    ]
     if changed or lacking:
         what = f"{', '.join(changed)} changed" if changed else f"_meta without {', '.join(lacking)}"
         client.broken(id, account, [first, retry], "the original call again, with metadata", what)

@@ -57,7 +57,7 @@ def _head(sheet: Sheet, report: Report) -> None:
         if value:
             sheet.field(name, value, indent=0)
     for session in report.sessions:
-        if session.file:
+        if session.file and session.file != session.name:
             sheet.field("", f"{session.name} is {session.file}", indent=0)
 
 

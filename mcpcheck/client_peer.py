@@ -260,7 +260,15 @@ class ClientPeer:
         if not self.survey.modern.of("tools/call"):
             raise Untestable("the client called no tool of a modern server: give it a task that makes it call one")
 
+    def needs_listed_calls(self) -> None:
+        """Only for a client that calls what a server lists, and not tools of its own knowledge."""
+        self.needs_calls()
+        if LISTED not in [call.message.param("name") for call in self.survey.modern.of("tools/call")]:
+            raise Untestable("the client calls tools by names of its own, whatever the server lists")
 
+
+LISTED = "mcpcheck_echo"
+"""The tool that every modern server here lists."""
 MODERN_ONLY = "the client never fell back to any legacy version: it seems to be modern-only"
 
 

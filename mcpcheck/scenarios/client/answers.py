@@ -102,7 +102,7 @@ async def is_answered_without_a_result_type(client: ClientPeer) -> None:
 @scenario(exercises=["base.result.type-unknown-invalid"])
 async def is_answered_with_an_unknown_result_type(client: ClientPeer) -> None:
     """The list of tools is of a type that nobody knows and names a tool of its own: that tool is never called."""
-    client.needs_calls()
+    client.needs_listed_calls()
     account = await client.meet(Typed("com.example/unknown"))
     used = [call for call in account.of("tools/call") if call.message.param("name") == STRANGE["name"]]
     if not account.of("tools/list"):

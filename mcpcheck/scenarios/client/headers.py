@@ -56,7 +56,7 @@ class Offers(ModernServer):
 @scenario(exercises=["http.headers.mcp-name-base64"], transports=["http"])
 async def calls_a_tool_with_an_odd_name(client: ClientPeer) -> None:
     """The only tool has a name beyond ASCII: its call has the name in Mcp-Name as Base64 between the markers."""
-    client.needs_calls()
+    client.needs_listed_calls()
     account = await client.meet(Offers(dict(TOOL, name=ODD_NAME)))
     calls = calls_of(account, ODD_NAME)
     if not calls:
@@ -93,7 +93,7 @@ def annotations(schema: dict[str, Any], arguments: Any) -> Iterator[tuple[str, d
 )
 async def calls_a_tool_with_annotated_parameters(client: ClientPeer) -> None:
     """A tool has parameters to be mirrored, awkward values as their defaults: the headers repeat the body."""
-    client.needs_calls()
+    client.needs_listed_calls()
     tool = dict(TOOL, name="mcpcheck_annotated", inputSchema=ANNOTATED)
     account = await client.meet(Offers(tool))
     calls = calls_of(account, "mcpcheck_annotated")
@@ -172,7 +172,7 @@ INVALID = (
 @scenario(exercises=["http.xheader.client-excludes-invalid-tool"], transports=["http"])
 async def is_offered_tools_with_bad_annotations(client: ClientPeer) -> None:
     """Ten tools have invalid annotations, the last one is good: none of the ten is called."""
-    client.needs_calls()
+    client.needs_listed_calls()
     good = dict(TOOL, name="mcpcheck_good")
     account = await client.meet(Offers(*INVALID, good))
     if not account.of("tools/list"):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mcpcheck.client_peer import LISTED
 from mcpcheck.transports.client_side import Heard, Reply
 from mcpcheck.wire import jsontext
 from mcpcheck.wire.decode import classify
@@ -29,7 +30,7 @@ Json = Any
 
 INFO = {"name": "mcpcheck-scripted-server", "version": "1.0.0"}
 TOOL: dict[str, Json] = {
-    "name": "mcpcheck_echo",
+    "name": LISTED,
     "description": "Gives the text back. It changes nothing; mcpcheck asks you to call it.",
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
     "annotations": {"readOnlyHint": True},

@@ -73,7 +73,10 @@ def chosen_scenarios(plan: Plan, considered: Collection[str], transport: str) ->
 class Conform:
     """One run against one target."""
 
-    def __init__(self, target: Target, plan: Plan, progress: Progress = lambda done, total, name: None) -> None:
+    def __init__(
+        self, target: Target, plan: Plan, progress: Progress = lambda done, total, name: None, label: str = ""
+    ) -> None:
+        self.label = label  # tells the sessions of this run from those of another in the same report
         self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.arguments)
         self.plan = plan
         self.considered = plan.considered(load(), target.kind)
@@ -233,7 +236,7 @@ class Conform:
 
     def session_name(self, peer: Peer) -> str:
         """How a report calls a session; also the name of its capture, without ending."""
-        return f"{peer.kind}-{peer.name}"
+        return f"{self.label}{peer.kind}-{peer.name}"
 
     def sessions(self) -> list[SessionInfo]:
         """The sessions that were held, saved where that was asked for."""

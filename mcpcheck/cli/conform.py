@@ -22,6 +22,14 @@ from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import MODERN
 
 DEMO = [sys.executable, "-m", "mcpcheck.reference"]
+MODERN_ONLY = (
+    "http.compat",
+    "http.version.missing-rejected",
+    "versioning.matrix.legacy-modern-http",
+    "versioning.matrix.legacy-modern-stdio",
+    "versioning.server.initialize-names-versions",
+)
+"""What only a server without older revisions shows."""
 
 
 @click.command(
@@ -166,17 +174,30 @@ def run_one(words: Sequence[str], options: dict[str, Any]) -> Report:
 
 
 def run_demo(options: dict[str, Any]) -> Report:
-    """The reference server on both transports, in one report."""
-    from mcpcheck import lab
+    """The reference server on both transports, dual-era and modern-only, in one report."""
     from mcpcheck.conform import Conform
     from mcpcheck.listening import listening
 
     plan = plan_of(options)
+    alone = [*DEMO, "--spec", MODERN]
     with ExitStack() as stack:
-        address = stack.enter_context(listening([*DEMO, "--http", "0"]))
-        stdio = replace(lab.command(DEMO), name="the built-in reference server", words="--demo")
-        http = replace(lab.url(address), name="the built-in reference server", words="--demo")
-        return run([Conform(each, plan, output.progress()) for each in (stdio, http)])
+        runs = [
+            Conform(demo_target(stack.enter_context(listening([*DEMO, "--http", "0"]))), plan, output.progress()),
+            Conform(demo_target(DEMO), plan, output.progress()),
+        ]
+        if not plan.only:
+            less = replace(plan, only=MODERN_ONLY)
+            address = stack.enter_context(listening([*alone, "--http", "0"]))
+            runs += [Conform(demo_target(each), less, output.progress(), "modern-") for each in (address, alone)]
+        return run(runs)
+
+
+def demo_target(where: str | Sequence[str]) -> Any:
+    """The built-in server, by URL or by command."""
+    from mcpcheck import lab
+
+    made = lab.url(where) if isinstance(where, str) else lab.command(where)
+    return replace(made, name="the built-in reference server", words="--demo")
 
 
 def run(runs: Sequence[Any]) -> Report:

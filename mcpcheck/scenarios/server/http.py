@@ -3,6 +3,7 @@
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
+from mcpcheck.scenarios.server.errors import needs_discovery
 from mcpcheck.wire.event import HttpBody, Message, NotJson, NotMessage
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -48,7 +49,8 @@ NOTES = [
 async def notification_is_accepted(peer: Peer) -> None:
     """POSTs notifications: 202 without a body where they are accepted, an error status where not."""
     for note in NOTES:
-        reply = await peer.say(note, headers={"MCP-Protocol-Version": peer.voice.version})
+        with peer.deviating("cancel"):
+            reply = await peer.say(note, headers={"MCP-Protocol-Version": peer.voice.version})
         if reply.status is None or reply.status == 401:
             continue
         accepted = reply.status == 202
@@ -114,6 +116,7 @@ async def old_http_methods(peer: Peer) -> None:
 @scenario(exercises=["http.compat.ignores-session-id", "http.compat.ignores-last-event-id"], transports=["http"])
 async def old_headers_are_ignored(peer: Peer) -> None:
     """Sends headers of older revisions to a server of this revision alone: they change nothing."""
+    needs_discovery(peer)
     modern_only(peer)
     reply = await peer.ask("server/discover", headers={"Mcp-Session-Id": "mcpcheck-bogus"})
     peer.check("http.compat.ignores-session-id", reply.result is not None, reply, "the usual result")
@@ -124,6 +127,7 @@ async def old_headers_are_ignored(peer: Peer) -> None:
 @scenario(exercises=["http.endpoint.concurrent-requests"], transports=["http"])
 async def requests_at_the_same_time(peer: Peer) -> None:
     """Sends three requests at once, each on a connection of its own: each gets its own answer."""
+    needs_discovery(peer)
     replies = []
     for _ in range(3):
         message = peer.request("server/discover")

@@ -3,9 +3,11 @@
 import shlex
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 
+from mcpcheck import __version__
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import Requirement
 from mcpcheck.client_peer import Account, ClientPeer, DeclaringScript, Play, Survey
@@ -14,7 +16,7 @@ from mcpcheck.errors import PeerUnavailable, UsageError, bug
 from mcpcheck.ledger import Ledger
 from mcpcheck.scenarios.client.survey import survey
 from mcpcheck.scenarios.registry import Scenario, Untestable, scenarios
-from mcpcheck.transports.client_side import Encounter, Stage
+from mcpcheck.transports.client_side import Encounter, Meeting, Stage
 from mcpcheck.verdict import Outcome, Report, SessionInfo, Verdict
 from mcpcheck.wire.protocol import REVISIONS
 
@@ -34,6 +36,7 @@ class ClientPlan:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     strict: bool = False
+    save: Path | None = None
     options: str = ""
 
     def considered(self, catalogue: Catalogue) -> frozenset[str]:
@@ -169,13 +172,25 @@ class ConformClient:
     def report(self, **head: str | float) -> Report:
         """The report of the run; ``head`` are run id, clock and version."""
         sessions = tuple(
-            SessionInfo(session, self.plan.kind, len(meeting.log.records))
+            SessionInfo(session, self.plan.kind, len(meeting.log.records), self._saved(session, meeting))
             for account in self.accounts()
             for session, meeting in account.sessions.items()
         )
         return self.ledger.report(
             title="conform-client", target=self.plan.words, sessions=sessions, strict=self.plan.strict, **head
         )
+
+    def _saved(self, session: str, meeting: Meeting) -> str:
+        """The file in which a session was kept, if it was."""
+        if self.plan.save is None:
+            return ""
+        from mcpcheck.capture import Header, write_capture
+
+        path = self.plan.save / f"{session}.ndjson"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        header = Header(meeting.log.started, meeting.transport, {"client": self.plan.words}, f"mcpcheck {__version__}")
+        write_capture(path, header, meeting.log.records)
+        return str(path)
 
 
 def as_command(words: Collection[str], kind: str, patience: float) -> Stage:

@@ -3,12 +3,14 @@
 import time
 import uuid
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
 from mcpcheck import __version__
 from mcpcheck.cli import output
+from mcpcheck.cli.conform import known
 from mcpcheck.errors import UsageError
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import REVISIONS
@@ -32,6 +34,8 @@ Examples:
 @click.option("--only", multiple=True, metavar="ID", help="Test only this requirement, or all under this prefix.")
 @click.option("--skip", multiple=True, metavar="ID", help="Leave this requirement, or all under this prefix, out.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD fails, too.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="A file of known failures.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Keep every session as a capture in DIR.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.05),
@@ -58,7 +62,7 @@ def command(words: tuple[str, ...], only_list: bool, reports: tuple[output.Sink,
     if only_list:
         listing(plan)
     else:
-        output.finish(run(words, plan), reports)
+        output.finish(known(run(words, plan), options["baseline"]), reports)
 
 
 def plan_of(words: tuple[str, ...], options: dict[str, Any]) -> Any:
@@ -76,6 +80,7 @@ def plan_of(words: tuple[str, ...], options: dict[str, Any]) -> Any:
         only=tuple(options["only"]),
         skip=tuple(options["skip"]),
         strict=options["strict"],
+        save=options["save"],
         options=" ".join(repeated),
     )
 

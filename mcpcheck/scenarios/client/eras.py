@@ -130,7 +130,7 @@ class Lists(ModernServer):
         return {**super().discovered(), "supportedVersions": list(self.listed_versions)}
 
 
-@scenario(exercises=["discover.client.choose-listed", "stdio.probe.discover-result"])
+@scenario(exercises=["discover.client.choose-listed", "stdio.probe.discover-result", "versioning.matrix.dual-modern"])
 async def chooses_from_what_discover_lists(client: ClientPeer) -> None:
     """A discover result lists an unknown version beside the client's, and then the unknown one alone."""
     client.needs_modern()
@@ -150,8 +150,9 @@ async def chooses_from_what_discover_lists(client: ClientPeer) -> None:
                 )
                 client.broken(id, account, [asked[0], *unlisted], expected, f"version {unlisted[0].version}")
         elif account.initialize is not None:
-            expected = "no handshake: a server with a discover result is modern, and lists no legacy version"
-            client.suspect("discover.client.choose-listed", account, [asked[0], account.initialize], expected)
+            id = "stdio.probe.discover-result" if client.kind == "stdio" else "versioning.matrix.dual-modern"
+            expected = "no handshake: a server with a discover result is modern, and it lists no legacy version"
+            client.broken(id, account, [asked[0], account.initialize], expected)
         elif work or what == "unknown":
             client.holds("discover.client.choose-listed", account, asked[0], *work)
         else:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from mcpcheck.client_peer import MODERN_ONLY, Account, ClientPeer
 from mcpcheck.scenarios.client.scripted import (
     Asked,
+    Json,
     LegacyServer,
     Refusal,
     Refuses,
@@ -184,14 +185,7 @@ async def gets_a_4xx_without_a_modern_error(client: ClientPeer) -> None:
 async def gets_a_400_with_a_modern_error(client: ClientPeer) -> None:
     """A modern server answers the first request with 400 and -32020, then -32021: that is no reason for initialize."""
     client.needs_dual_era()
-    scripts = {
-        "-32020": Refuses(HEADER_MISMATCH, "Header mismatch: Mcp-Param-Region"),
-        "-32021": Refuses(
-            MISSING_CLIENT_CAPABILITY,
-            "A client capability is missing",
-            lambda asked: {"requiredCapabilities": {"experimental": {"com.example/mcpcheck": {}}}},
-        ),
-    }
+    scripts = {"-32020": Refuses(HEADER_MISMATCH, "Header mismatch: Mcp-Param-Region"), "-32021": lacks_capability()}
     for code, account in (await client.meet_all(scripts)).items():
         if account.initialize is not None:
             expected = f"no initialize after {code}, which only modern servers send"
@@ -199,3 +193,24 @@ async def gets_a_400_with_a_modern_error(client: ClientPeer) -> None:
             client.broken("http.compat.inspect-400-body", account, wrong, expected)
         elif account.requests:
             client.holds("http.compat.inspect-400-body", account, *account.requests[:1])
+
+
+def lacks_capability() -> Refuses:
+    """A modern server that wants a capability which no client declares."""
+    missing: dict[str, Json] = {"experimental": {"com.example/mcpcheck": {}}}
+    text = "A client capability is missing"
+    return Refuses(MISSING_CLIENT_CAPABILITY, text, lambda asked: {"requiredCapabilities": missing})
+
+
+@scenario(exercises=["versioning.era.modern-error"], transports=["stdio"])
+async def is_told_of_a_missing_capability(client: ClientPeer) -> None:
+    """A modern server answers the first request with -32021, which no legacy server has: no handshake follows."""
+    client.needs_dual_era()
+    account = await client.meet(lacks_capability())
+    first = account.requests[:1]
+    if account.initialize is not None:
+        # The page names -32022 as its example of a modern error, so this one is not beyond doubt.
+        expected = "no initialize after -32021, which only modern servers send"
+        client.suspect("versioning.era.modern-error", account, [*first, account.initialize], expected)
+    elif first:
+        client.holds("versioning.era.modern-error", account, *first)

@@ -57,6 +57,7 @@ def url(address: str, *, tls: ssl.SSLContext | None = None) -> Target:
 class Inventory:
     """What the survey found: versions, capabilities, and what the server lists. Every list as it came, all pages."""
 
+    discovered: bool = False  # server/discover was answered with a result
     versions: tuple[str, ...] = ()
     capabilities: dict[str, Any] = field(default_factory=dict)
     tools: list[dict[str, Any]] = field(default_factory=list)

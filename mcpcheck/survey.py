@@ -54,6 +54,7 @@ async def survey(lab: Lab) -> None:
 
 
 def _take_discovery(inventory: Inventory, result: dict[str, Any]) -> None:
+    inventory.discovered = True
     versions = result.get("supportedVersions")
     if isinstance(versions, list):
         inventory.versions = tuple(version for version in versions if isinstance(version, str))

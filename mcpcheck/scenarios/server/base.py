@@ -5,6 +5,7 @@ from typing import Any
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import scenario
+from mcpcheck.scenarios.server.errors import needs_discovery
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, HEADER_MISMATCH, PROTOCOL_VERSION
 
@@ -124,6 +125,7 @@ async def batch_is_refused(peer: Peer) -> None:
 @scenario(exercises=["base.meta.missing-rejected", "base.meta.missing-http-400", "base.stateless.no-prior-context"])
 async def required_meta_is_missing(peer: Peer) -> None:
     """After a valid request, leaves out protocolVersion, then clientCapabilities: refused with -32602 each time."""
+    needs_discovery(peer)
     await peer.fence()
     for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES):
         meta = peer.meta()
@@ -145,6 +147,7 @@ async def required_meta_is_missing(peer: Peer) -> None:
 @scenario(exercises=["base.stateless.mixed-contexts"])
 async def unrelated_requests_are_mixed(peer: Peer) -> None:
     """Sends ten requests of different clients without waiting: each gets its own answer."""
+    needs_discovery(peer)
     replies = []
     for number in range(10):
         changes: dict[str, Any] = {"client_info": {"name": f"mcpcheck-{number}", "version": "1"}}

@@ -3,6 +3,7 @@
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
+from mcpcheck.scenarios.server.errors import needs_discovery
 from mcpcheck.survey import initialize_params
 from mcpcheck.wire.protocol import MODERN, UNSUPPORTED_VERSION, is_modern
 
@@ -143,6 +144,10 @@ async def no_handshake_is_needed(peer: Peer) -> None:
             "the server declares no tools, prompts or resources, so there is no other first request to try"
         )
     reply = await peer.ask(method, within=peer.lab.limits.start)
+    if reply.is_error:
+        await peer.fence()
+        if (await peer.ask(method)).is_error:
+            raise Untestable(f"{method} is refused as a later request, too")
     expected = "the first request is served without anything before it"
     peer.check("base.stateless.no-prior-context", reply.result is not None, reply, expected)
     peer.check("versioning.matrix.modern-modern", reply.result is not None, reply, expected)
@@ -151,6 +156,7 @@ async def no_handshake_is_needed(peer: Peer) -> None:
 @scenario(exercises=["base.meta.client-info-optional"])
 async def client_info_is_optional(peer: Peer) -> None:
     """Leaves clientInfo out: only protocolVersion and clientCapabilities are required."""
+    needs_discovery(peer)
     meta = peer.meta()
     del meta["io.modelcontextprotocol/clientInfo"]
     with peer.deviating("base.meta.client-info"):

@@ -6,6 +6,7 @@ from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
+from mcpcheck.scenarios.server.errors import needs_discovery
 from mcpcheck.wire.protocol import HEADER_MISMATCH, UNSUPPORTED_VERSION, is_modern
 
 REFUSALS = ["http.headers.mismatch-status", "http.headers.mismatch-code"]
@@ -29,6 +30,7 @@ def judge_refusal(peer: Peer, id: str, reply: Reply, why: str, *, by_parser: boo
 @scenario(exercises=["http.version.mismatch-rejected", *REFUSALS], transports=["http"])
 async def version_differs_from_body(peer: Peer) -> None:
     """Names one version in the header and another in _meta."""
+    needs_discovery(peer)
     second = next((v for v in peer.lab.inventory.versions if is_modern(v) and v != peer.voice.version), None)
     with peer.deviating("http.version.header-matches-meta"):
         reply = await peer.ask(
@@ -45,6 +47,7 @@ async def version_differs_from_body(peer: Peer) -> None:
 @scenario(exercises=["http.version.missing-rejected", *REFUSALS], transports=["http"])
 async def version_is_missing(peer: Peer) -> None:
     """Leaves MCP-Protocol-Version out, where the server does not serve clients older than that header."""
+    needs_discovery(peer)
     if peer.lab.inventory.legacy or set(peer.lab.inventory.versions) & {"2025-03-26", "2024-11-05"}:
         raise Untestable("the server also serves clients of older revisions, which had no such header")
     with peer.deviating("http.version.header-present"):
@@ -55,6 +58,7 @@ async def version_is_missing(peer: Peer) -> None:
 @scenario(exercises=["http.headers.method-mismatch-rejected", *REFUSALS], transports=["http"])
 async def method_differs_from_body(peer: Peer) -> None:
     """Says Mcp-Method: tools/list above a body that asks for server/discover."""
+    needs_discovery(peer)
     with peer.deviating("http.headers.mcp-method"):
         reply = await peer.ask("server/discover", headers={"Mcp-Method": "tools/list"})
     judge_refusal(peer, "http.headers.method-mismatch-rejected", reply, "Mcp-Method differs from the body's method")
@@ -63,6 +67,7 @@ async def method_differs_from_body(peer: Peer) -> None:
 @scenario(exercises=["http.headers.missing-method-rejected", *REFUSALS], transports=["http"])
 async def method_is_missing(peer: Peer) -> None:
     """Leaves Mcp-Method out."""
+    needs_discovery(peer)
     with peer.deviating("http.headers.mcp-method"):
         reply = await peer.ask("server/discover", headers={"Mcp-Method": None})
     judge_refusal(peer, "http.headers.missing-method-rejected", reply, "Mcp-Method is missing")
@@ -71,6 +76,7 @@ async def method_is_missing(peer: Peer) -> None:
 @scenario(exercises=["http.headers.value-case-sensitive", *REFUSALS], transports=["http"])
 async def method_in_wrong_case(peer: Peer) -> None:
     """Spells the value of Mcp-Method in capitals."""
+    needs_discovery(peer)
     with peer.deviating("http.headers.mcp-method"):
         reply = await peer.ask("server/discover", headers={"Mcp-Method": "SERVER/DISCOVER"})
     judge_refusal(peer, "http.headers.value-case-sensitive", reply, "header values are compared with regard to case")
@@ -88,6 +94,7 @@ async def method_with_a_control_character(peer: Peer) -> None:
 @scenario(exercises=["http.headers.name-case-insensitive"], transports=["http"])
 async def header_names_in_odd_case(peer: Peer) -> None:
     """Spells the names of the headers in odd case, which changes nothing."""
+    needs_discovery(peer)
     message = peer.request("server/discover")
     odd = {
         "MCP-Protocol-Version": None,

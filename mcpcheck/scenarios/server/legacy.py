@@ -6,6 +6,7 @@ from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.discover import LISTS
+from mcpcheck.scenarios.server.errors import needs_discovery
 from mcpcheck.survey import initialize_params
 from mcpcheck.wire.protocol import LEGACY
 from mcpcheck.wire.record import ResponseHead, header
@@ -42,6 +43,7 @@ async def modern_only_refuses_initialize(peer: Peer) -> None:
     id = "versioning.matrix.legacy-modern-stdio"
     if not peer.check(id, reply.is_error, reply, "a JSON-RPC error with the request's id"):
         return
+    needs_discovery(peer)
     after = await peer.try_ask("server/discover")
     if after.answer is None and after.ended:
         peer.suspect(id, after, "the process goes on after the error", after.ended)
@@ -95,6 +97,7 @@ async def open_session(peer: Peer, reply: Reply, version: str) -> None:
 @scenario(exercises=["versioning.server.legacy-scope", "versioning.server.modern-by-meta"], fresh=True)
 async def legacy_session_binds_nobody_else(peer: Peer) -> None:
     """With a legacy session open, sends a modern request on another connection: it is served without a handshake."""
+    needs_discovery(peer)
     reply = await initialize(peer)
     if reply.result is None:
         raise Untestable("the server does not serve the handshake era")

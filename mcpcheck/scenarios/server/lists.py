@@ -57,7 +57,8 @@ def judge_order(peer: Peer, one: list[dict[str, Any]], other: list[dict[str, Any
 
 
 @scenario(
-    exercises=["tools.list.not-per-connection", "prompts.list.not-per-connection", "resources.list.not-per-connection"]
+    exercises=["tools.list.not-per-connection", "prompts.list.not-per-connection", "resources.list.not-per-connection"],
+    fresh=True,
 )
 async def lists_are_the_same_on_every_connection(peer: Peer) -> None:
     """Fetches each list on two connections in turn, twice: both show the same."""
@@ -81,7 +82,8 @@ async def lists_are_the_same_on_every_connection(peer: Peer) -> None:
         "tools.list.no-side-effect-variation",
         "prompts.list.no-side-effect-variation",
         "resources.list.no-side-effect-variation",
-    ]
+    ],
+    fresh=True,
 )
 async def other_requests_do_not_change_lists(peer: Peer) -> None:
     """Fetches each list, makes other requests, and fetches it again: no change that is bound to this connection."""

@@ -1,0 +1,317 @@
+"""Plays one generated session on a connection, and holds the invariants after each stimulus.
+
+What the rules see on the wire counts, with our own departures taken into account; beside it stands what only the
+sender can know: what was owed, and whether the server lives and still answers a fence.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from mcpcheck.catalogue.load import load
+from mcpcheck.errors import PeerUnavailable
+from mcpcheck.fuzz.registry import Owes
+from mcpcheck.fuzz.strategies import Play, Stimulus
+from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
+from mcpcheck.session import ids
+from mcpcheck.verdict import Outcome, Verdict
+from mcpcheck.wire import mcp_http
+from mcpcheck.wire.event import Answer, Exited
+
+ANSWERED = "base.response.one-per-request"
+STATELESS = "base.stateless.no-prior-context"
+NOT_ANSWERED = "base.notification.no-response"
+MATCHING = frozenset({ANSWERED, "base.result.id-match", "base.error.id-match", "base.error.id-unreadable"})
+_OTHER_LAYER = frozenset({401, 403, 429, 503})
+_EXIT = 1.0
+"""Seconds for the exit of a process whose output has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What did not hold, with the name of the stimulus in its verdict's ``scenario``.
+
+    ``owed``: it is about what that stimulus was owed, and not about something that any message may show.
+    ``fatal``: the server is dead or no longer answers.
+    """
+
+    verdict: Verdict
+    owed: bool = False
+    fatal: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.verdict.requirement, self.verdict.scenario
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What came of a session. ``over``: the connection is of no use any more; ``slow``: what took too long."""
+
+    failures: list[Failure] = field(default_factory=list)
+    suspicions: list[Verdict] = field(default_factory=list)
+    held: list[Verdict] = field(default_factory=list)
+    over: bool = False
+    slow: str = ""
+
+    @property
+    def fatal(self) -> bool:
+        return any(failure.fatal for failure in self.failures)
+
+
+@dataclass(slots=True)
+class _Sent:
+    stimulus: Stimulus
+    reply: Reply
+    first: int  # the number of its first frame
+    named: list[Any]  # the ids that it names
+
+    def named_by(self, answer: Answer) -> bool:
+        """Whether an answer has one of its ids."""
+        return answer.has_id and ids.key(answer.id) in {ids.key(id) for id in self.named}
+
+
+async def prime(peer: Peer) -> Reply:
+    """The first exchange of a connection: it opens the modern era, and shows that the server lives."""
+    reply = await peer.try_ask("server/discover", within=peer.lab.limits.start)
+    if reply.answer is None:
+        told = peer.transport.told()
+        raise PeerUnavailable(f"the server did not answer server/discover: {reply.told()}{_tail(told)}")
+    return reply
+
+
+class Player:
+    """Plays sessions on one connection. ``serves``: the server answers a fence with a result."""
+
+    def __init__(self, peer: Peer, serves: bool) -> None:
+        self.peer = peer
+        self.serves = serves
+        self.sent: list[_Sent] = []  # in the session that is played
+        self.out = Outcomes()
+        self._past: list[_Sent] = []  # on this connection, before it
+        self._answers: dict[int, Answer] = {}  # in the session that is played, by their frames
+        self._old: dict[int, Answer] = {}
+
+    async def play(self, session: Play) -> Outcomes:
+        """Send each stimulus, then two fences."""
+        late = self._begin()
+        try:
+            for stimulus in session:
+                self.sent.append(await self._send(stimulus))
+                if self.out.slow:
+                    return self.out
+            await self._fences()
+        except PeerUnavailable as gone:
+            if not self.sent:
+                raise
+            self._fatal(f"and the next connection failed: {gone}", [])
+        self._take_answers()
+        self._owed_to_all()
+        self._settle()
+        self.out.suspicions += late
+        return self.out
+
+    def close(self) -> Outcomes:
+        """What only the end of the connection shows."""
+        self.out = Outcomes()
+        self._take_answers()
+        self._settle()
+        return self.out
+
+    def _begin(self) -> list[Verdict]:
+        """Forget the last session; what came after it is suspect, as it is not clear any more what it belongs to."""
+        late = self.close()
+        self.peer.events.clear()
+        self._old |= self._answers
+        self._answers.clear()
+        self._past += self.sent
+        self.sent = []
+        self.out = Outcomes()
+        doubtful = [replace(failure.verdict, outcome=Outcome.SUSPECT) for failure in late.failures]
+        return late.suspicions + doubtful
+
+    def _take_answers(self) -> None:
+        self._answers |= {event.record.n: event for event in self.peer.events if isinstance(event, Answer)}
+
+    # sending
+
+    async def _send(self, stimulus: Stimulus) -> _Sent:
+        peer = self.peer
+        valid = stimulus.valid(peer)
+        draft = stimulus.draft(valid)
+        first = peer.frame + 1
+        named = [message["id"] for message in (valid, draft.message) if "id" in message]
+        breaks = _areas() if stimulus.deviation else stimulus.breaks
+        with peer.deviating(*breaks):
+            if peer.kind == "http":
+                mirrored = mcp_http.request_headers(valid, peer.tool_schemas)
+                bent = mcp_http.request_headers(draft.message, peer.tool_schemas)
+                headers = {name: value for name, value in mirrored.items() if name not in bent} | draft.headers
+                reply = await peer.send(draft.text, draft.message, headers=headers, more_headers=draft.more_headers)
+            else:
+                for line in draft.text.split(b"\n"):
+                    reply = await peer.send(line, draft.message, end=draft.end)
+        sent = _Sent(stimulus, reply, first, named)
+        if peer.kind == "http" or (stimulus.owes.waits and reply.call is not None):
+            await peer.hear(reply)
+            await self._silence(sent)
+        return sent
+
+    async def _silence(self, sent: _Sent) -> None:
+        """What it means that nothing came within the time for an answer."""
+        peer, reply = self.peer, sent.reply
+        answered = bool(reply.answer) if peer.kind == "stdio" else reply.status is not None or bool(reply.ended)
+        if answered or not peer.transport.alive:
+            return
+        if peer.kind == "http":
+            await peer.leave(reply)
+        if not sent.stimulus.template.quick:
+            self.out.slow, self.out.over = sent.stimulus.template.name, True
+
+    # fences
+
+    async def _fences(self) -> None:
+        """Two of them: what a server that does one thing at a time says too late or too often has come by then."""
+        for _ in range(2):
+            reply = await self.peer.try_ask("server/discover")
+            if reply.answer is None and reply.status not in _OTHER_LAYER:
+                await self._unanswered(reply)
+                return
+        if self.serves and reply.is_error:
+            said = f"{reply.told()}; before that it was answered with a result"
+            self._fail(STATELESS, reply.frames, "server/discover is served as before", said, fatal=True)
+
+    async def _unanswered(self, reply: Reply) -> None:
+        peer = self.peer
+        if not peer.transport.alive:
+            await peer.until(lambda: any(isinstance(event, Exited) for event in peer.events), _EXIT)
+        exits = [event for event in peer.events if isinstance(event, Exited)]
+        ended = f"{reply.told()}"
+        if exits:
+            detail = exits[-1].record.detail
+            code, number = detail.get("code"), detail.get("signal")
+            ended = f"the process exited with {code}" if number is None else f"the process died of signal {number}"
+        clean = bool(exits) and exits[-1].record.detail.get("code") == 0
+        frames = [*reply.frames, *(event.record.n for event in exits)]
+        self._fatal(ended, frames, doubtful=clean and not self.sent[-1].stimulus.sound)
+
+    def _fatal(self, ended: str, frames: list[int], *, doubtful: bool = False) -> None:
+        told = ended + _tail(self.peer.transport.told())
+        frames = sorted({self.sent[-1].reply.frame, *frames})
+        expected = "the server lives, and answers what comes next"
+        self._fail(ANSWERED, tuple(frames), expected, told, fatal=True, doubtful=doubtful)
+
+    # judging
+
+    def _owed_to_all(self) -> None:
+        for number, sent in enumerate(self.sent):
+            until = self.sent[number + 1].first if number + 1 < len(self.sent) else self.peer.frame + 1
+            self._owed(sent, list(self._answers_to(sent, until)))
+
+    def _answers_to(self, sent: _Sent, until: int) -> Iterator[Answer]:
+        """The answers to a stimulus: by its call, else by its id, else those without an id until the next one."""
+        if sent.reply.call is not None and sent.stimulus.sound:
+            yield from sent.reply.call.answers
+            return
+        for n, answer in self._answers.items():
+            if n > sent.reply.frame and (sent.named_by(answer) or (answer.id is None and n < until)):
+                yield answer
+
+    def _owed(self, sent: _Sent, answers: list[Answer]) -> None:
+        """Hold what came against what was owed."""
+        stimulus, reply = sent.stimulus, sent.reply
+        owes, bent = stimulus.owes, stimulus.deviation
+        results = [answer for answer in answers if answer.has_result]
+        frames = tuple(sorted({reply.frame, *(answer.record.n for answer in answers)}))
+        named = [answer for answer in answers if sent.named_by(answer)]
+        if len(named) > 1 and reply.call is None and len(named) > len({repr(answer.id) for answer in named}):
+            self._fail(ANSWERED, frames, "at most one answer", f"{len(named)} answers", sent, owed=True)
+        wrong = (owes in {Owes.ERROR, Owes.ERROR_OR_NOTHING} and results) or (
+            owes is Owes.RESULT and answers and not results
+        )
+        if bent and wrong and bent.under:
+            came = answers[0].error if owes is Owes.RESULT else "a result"
+            said = f"{bent.doc} It was answered with {came}"
+            self._fail(bent.under, frames, str(owes), said, sent, owed=True, doubtful=not bent.sure)
+        if not owes.waits or answers or self.out.fatal or not stimulus.template.quick or not self.peer.transport.alive:
+            return
+        if reply.call is not None and (reply.status is None or reply.status == 0):
+            self._fail(ANSWERED, frames, str(owes), reply.told(), sent, owed=True)
+
+    def _fail(
+        self,
+        id: str,
+        frames: tuple[int, ...],
+        expected: str,
+        actual: str,
+        sent: _Sent | None = None,
+        *,
+        owed: bool = False,
+        fatal: bool = False,
+        doubtful: bool = False,
+    ) -> None:
+        who = (sent or self.sent[-1]).stimulus.name
+        outcome = Outcome.SUSPECT if doubtful else Outcome.BROKEN
+        verdict = Verdict(id, outcome, "server", frames, expected, actual, self.peer.name, who)
+        self.out.over = self.out.over or fatal
+        if doubtful:
+            self.out.suspicions.append(verdict)
+        else:
+            self.out.failures.append(Failure(verdict, owed or fatal, fatal))
+
+    def _settle(self) -> None:
+        """Take what the rules said of the server."""
+        for verdict in self.peer.verdicts:
+            if verdict.outcome is Outcome.HOLDS:
+                self.out.held.append(verdict)
+                continue
+            weighed = self._weighed(verdict)
+            if weighed is None:
+                continue
+            if weighed.outcome is Outcome.BROKEN:
+                self.out.failures.append(Failure(weighed))
+            else:
+                self.out.suspicions.append(weighed)
+        self.peer.verdicts.clear()
+
+    def _weighed(self, verdict: Verdict) -> Verdict | None:
+        """A verdict of the rules, in the light of what was bent; None where our own departure excuses the server."""
+        sent = self._sent_at(verdict)
+        if sent is None:
+            return verdict
+        stimulus = sent.stimulus
+        verdict = replace(verdict, scenario=stimulus.name)
+        answers = [found for n in verdict.frames if (found := self._answers.get(n) or self._old.get(n))]
+        nameless = bool(answers) and all(answer.has_error and answer.id is None for answer in answers)
+        if verdict.requirement == NOT_ANSWERED and stimulus.owes is not Owes.NOTHING and nameless:
+            return None
+        if stimulus.sound:
+            return verdict
+        if verdict.requirement in MATCHING:
+            known = all(sent.named_by(answer) or answer.id is None for answer in answers)
+            return None if known else replace(verdict, outcome=Outcome.SUSPECT)
+        return None if verdict.outcome is Outcome.SUSPECT else verdict
+
+    def _sent_at(self, verdict: Verdict) -> _Sent | None:
+        """The stimulus that a verdict is about: one whose frame it names, else the last one before it."""
+        for sent in self.sent:
+            if sent.reply.frame in verdict.frames or sent.first in verdict.frames:
+                return sent
+        last = max(verdict.frames, default=0)
+        before = (sent for sent in chain(reversed(self.sent), reversed(self._past)) if sent.first <= last)
+        return next(before, None)
+
+
+@cache
+def _areas() -> tuple[str, ...]:
+    """Every area: a bent message may break any requirement on purpose; what each does break is held by the tests."""
+    return tuple({id.partition(".")[0] for id in load()})
+
+
+def _tail(told: str) -> str:
+    """The last thing on standard error, in a phrase."""
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    return f"; on standard error it wrote {lines[-1][:160]!r}" if lines else ""

@@ -15,7 +15,7 @@ from mcpcheck.errors import bug
 from mcpcheck.scenarios.registry import Untestable
 from mcpcheck.transports.client_side import ENDPOINT, Encounter, Meeting, Script
 from mcpcheck.verdict import Outcome, Verdict
-from mcpcheck.wire.event import Event, Message, Notification, Request
+from mcpcheck.wire.event import Answer, Event, HttpResponse, Message, Notification, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION
 from mcpcheck.wire.record import Dir, Record
 
@@ -81,6 +81,8 @@ class Account:
     encounter: Encounter
     said: list[Said] = field(default_factory=list)
     sessions: dict[str, Meeting] = field(default_factory=dict)
+    answered: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    """The frames of what the server said to a request, by the request's session and frame."""
 
     @property
     def requests(self) -> list[Said]:
@@ -160,7 +162,7 @@ class ClientPeer:
             account.sessions[session] = meeting
             heard += [
                 Said(event, session)
-                for event in self._judge(meeting, session, script.deviates)
+                for event in self._judge(meeting, session, script.deviates, account.answered)
                 if isinstance(event, Message) and event.dir is Dir.C2S
             ]
         account.said = sorted(heard, key=lambda said: said.t)
@@ -181,8 +183,14 @@ class ClientPeer:
                 tasks.start_soon(one, what, script)
         return {what: accounts[what] for what in scripts}
 
-    def _judge(self, meeting: Meeting, session: str, declared: frozenset[str]) -> list[Event]:
-        """The events of a session, and what the rules say of it."""
+    def _judge(
+        self,
+        meeting: Meeting,
+        session: str,
+        declared: frozenset[str],
+        answered: dict[tuple[str, int], list[int]],
+    ) -> list[Event]:
+        """The events of a session, which of them answer which, and what the rules say of it."""
         endpoint = ENDPOINT if meeting.transport == "http" else None
         engine = Engine(meeting.transport, endpoint=endpoint, default=MODERN)
         events: list[Event] = []
@@ -190,6 +198,9 @@ class ClientPeer:
             for record in meeting.log.records:
                 for event, verdicts in engine.follow(record):
                     events.append(event)
+                    call = engine.session.call or engine.session.near
+                    if call and isinstance(event, Answer | HttpResponse) and event.dir is Dir.S2C:
+                        answered.setdefault((session, call.request.record.n), []).append(record.n)
                     self._take(verdicts, session, meeting, declared)
             self._take(engine.finish(), session, meeting, declared)
         except Exception as error:  # a rule that fails must not cost the session
@@ -228,8 +239,8 @@ class ClientPeer:
         self, id: str, outcome: Outcome, account: Account, said: tuple[Said, ...], expected: str, actual: str
     ) -> None:
         session = said[0].session if said else next(iter(account.sessions), account.name)
-        frames = tuple(sorted(each.frame for each in said if each.session == session))
-        self.verdicts.append(self._verdict(id, outcome, frames, expected, actual, session))
+        frames = sorted({each.frame for each in said if each.session == session} | set(_causes(account, said)))
+        self.verdicts.append(self._verdict(id, outcome, tuple(frames), expected, actual, session))
 
     def _verdict(
         self, id: str, outcome: Outcome, frames: tuple[int, ...], expected: str, actual: str, session: str
@@ -311,6 +322,13 @@ class Survey:
         calls = self.modern.of("tools/call")
         declared = calls[0].message.meta.get(CLIENT_CAPABILITIES) if calls else None
         return declared if isinstance(declared, dict) else {}
+
+
+def _causes(account: Account, said: tuple[Said, ...]) -> Iterable[int]:
+    """The frames of the answers that led to what is shown: those to all but the last message, or to the only one."""
+    for each in said[:-1] or said:
+        if each.session == said[0].session:
+            yield from account.answered.get((each.session, each.frame), ())
 
 
 def _only_ours(verdict: Verdict, meeting: Meeting) -> bool:

@@ -29,6 +29,7 @@ ENDPOINT = "/mcp"
 _TAIL = 40
 _GRACE = 2.0
 _DRAIN = 0.5
+_FLOOD = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,18 @@ class Reception:
     encounter: Encounter = field(default_factory=Encounter)
     begun: float = field(default_factory=time.monotonic)
     stirred: float = field(default_factory=time.monotonic)
+    heard: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def hear(self, heard: Heard) -> Reply:
+        """What the script does about it; a client that sends without end gets no answer any more."""
+        self.heard += 1
+        return Reply(hang=True) if self.flooded else self.script.hear(heard)
+
+    @property
+    def flooded(self) -> bool:
+        """Whether the client has sent more than any story takes."""
+        return self.heard > _FLOOD
 
     def meeting(self, transport: str) -> Meeting:
         """A new session."""
@@ -166,7 +178,7 @@ class Reception:
 
     async def until_quiet(self, within: float) -> None:
         """Wait until nothing has passed for a while and the client waits for nothing."""
-        while True:
+        while not self.flooded:
             since = time.monotonic() - self.stirred
             if self._may_rest() and since >= within:
                 return

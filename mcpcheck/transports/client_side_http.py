@@ -141,7 +141,7 @@ class _Connection:
     def _reply(self, head: RequestHead, body: bytes) -> Reply:
         if head.path.partition("?")[0] != ENDPOINT:
             return Reply(status=404)
-        return self._reception.script.hear(Heard(body, 1, head))
+        return self._reception.hear(Heard(body, 1, head))
 
     async def _answer(self, number: int, reply: Reply) -> None:
         log = self._listener.meeting.log

@@ -117,7 +117,7 @@ class _Process:
 
     async def _line(self, data: bytes, end: bytes) -> None:
         self._meeting.log.note(Dir.C2S, Kind.LINE, data, end=end)
-        await self._do(self._reception.script.hear(Heard(data, self._meeting.connection)))
+        await self._do(self._reception.hear(Heard(data, self._meeting.connection)))
 
     async def _do(self, reply: Reply) -> None:
         """Write what the script wants written, the log line first."""

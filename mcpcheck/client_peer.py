@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import anyio
 
 from mcpcheck.engine import Engine
-from mcpcheck.errors import bug
+from mcpcheck.errors import PeerUnavailable, bug
 from mcpcheck.scenarios.registry import Untestable
 from mcpcheck.transports.client_side import ENDPOINT, Encounter, Meeting, Script
 from mcpcheck.verdict import Outcome, Verdict
@@ -174,13 +174,19 @@ class ClientPeer:
     ) -> dict[str, Account]:
         """Several runs at a time, each with its script; the accounts by the scripts' names."""
         accounts: dict[str, Account] = {}
+        failed: list[PeerUnavailable] = []
 
         async def one(what: str, script: DeclaringScript) -> None:
-            accounts[what] = await self.meet(script, what, patience=patience)
+            try:
+                accounts[what] = await self.meet(script, what, patience=patience)
+            except PeerUnavailable as gone:
+                failed.append(gone)
 
         async with anyio.create_task_group() as tasks:
             for what, script in scripts.items():
                 tasks.start_soon(one, what, script)
+        if failed:
+            raise failed[0]
         return {what: accounts[what] for what in scripts}
 
     def _judge(

@@ -94,6 +94,7 @@ async def listed_versions_are_served(peer: Peer) -> None:
 )
 async def capabilities_are_true(peer: Peer) -> None:
     """Asks for every list: behind a declared capability it is answered, behind an undeclared one it has no entries."""
+    needs_discovery(peer)
     for capability, (method, member, responds, declared) in LISTS.items():
         reply = await peer.ask(method)
         listed = (reply.result or {}).get(member)

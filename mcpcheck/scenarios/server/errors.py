@@ -102,12 +102,9 @@ async def failing_tool(peer: Peer) -> None:
 async def arguments_that_do_not_fit(peer: Peer) -> None:
     """Calls tools with arguments that break their inputSchema: an error of either kind, and no plain success."""
     needs(peer, "tools")
-    tried = False
-    for tool in peer.lab.allowed_tools()[:10]:
-        bad = departing(tool.get("inputSchema"))
-        if bad is None:
-            continue
-        tried = True
+    departures = [(tool, departing(tool.get("inputSchema"))) for tool in peer.lab.allowed_tools()]
+    tried = [(tool, bad) for tool, bad in departures if bad is not None][:10]
+    for tool, bad in tried:
         fixture = Fixture("tool.plain", str(tool.get("name")), bad)
         with peer.deviating("http"):
             reply = await peer.ask("tools/call", fixture.params)

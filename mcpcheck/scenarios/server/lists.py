@@ -87,25 +87,31 @@ async def lists_are_the_same_on_every_connection(peer: Peer) -> None:
 )
 async def other_requests_do_not_change_lists(peer: Peer) -> None:
     """Fetches each list, makes other requests, and fetches it again: no change that is bound to this connection."""
+    before = {}
     for capability in ("tools", "prompts", "resources"):
-        id = f"{capability}.list.no-side-effect-variation"
-        if not peer.lab.declares(capability):
-            peer.untestable(id, f"the server does not declare {capability}")
-            continue
-        before = canonical((await whole(peer, capability))[0])
-        await peer.ask("server/discover")
-        await peer.ask("tools/call", {"name": "mcpcheck-no-such-tool", "arguments": {}})
-        await peer.ask("resources/read", {"uri": "x-mcpcheck-none://no/such/resource"})
-        await peer.ask("prompts/get", {"name": "mcpcheck-no-such-prompt"})
-        items, replies = await whole(peer, capability)
-        after = canonical(items)
-        if before == after:
-            peer.holds(id, replies[-1])
-            continue
-        async with peer.lab.connect(f"{peer.name}-fresh", peer.scenario) as fresh:
-            elsewhere = canonical((await whole(fresh, capability))[0])
-        if elsewhere == before:
-            peer.broken(id, replies[-1], f"the same {capability} as before", "another list, on this connection alone")
+        if peer.lab.declares(capability):
+            before[capability] = canonical((await whole(peer, capability))[0])
+        else:
+            peer.untestable(f"{capability}.list.no-side-effect-variation", f"the server does not declare {capability}")
+    await peer.ask("server/discover")
+    await peer.ask("tools/call", {"name": "mcpcheck-no-such-tool", "arguments": {}})
+    await peer.ask("resources/read", {"uri": "x-mcpcheck-none://no/such/resource"})
+    await peer.ask("prompts/get", {"name": "mcpcheck-no-such-prompt"})
+    for capability, known in before.items():
+        await judge_variation(peer, capability, known)
+
+
+async def judge_variation(peer: Peer, capability: str, before: list[str]) -> None:
+    """A list that changed since has to have changed for everyone."""
+    id = f"{capability}.list.no-side-effect-variation"
+    items, replies = await whole(peer, capability)
+    if canonical(items) == before:
+        peer.holds(id, replies[-1])
+        return
+    async with peer.lab.connect(f"{peer.name}-{capability}", peer.scenario) as fresh:
+        elsewhere = canonical((await whole(fresh, capability))[0])
+    if elsewhere == before:
+        peer.broken(id, replies[-1], f"the same {capability} as before", "another list, on this connection alone")
 
 
 @scenario(

@@ -78,6 +78,24 @@ async def round_trips(peer: Peer) -> None:
         peer.check("mrtr.server.retry-independent", done.complete, done, expected)
 
 
+@scenario(exercises=["mrtr.server.retry-independent"], transports=["stdio"])
+async def retry_in_another_process(peer: Peer) -> None:
+    """Takes a request for input to another process of the server, and retries there: the retry is complete in itself.
+
+    Only where no requestState is issued, since processes need not share the key that protects it.
+    """
+    fixture = asking(peer)
+    asked = await first_round(peer, fixture)
+    if "requestState" in (asked.result or {}):
+        raise Untestable(f"{fixture.name} issues a requestState, whose key processes need not share")
+    async with peer.lab.connect(f"{peer.name}-retry", peer.scenario) as other:
+        await other.fence()
+        other.voice.capabilities = ALL_CAPABILITIES
+        done = await to_the_end(other, fixture, await retry(other, fixture, asked))
+        expected = f"{fixture.name}: a complete result, since the retry holds all that was asked for"
+        other.check("mrtr.server.retry-independent", done.complete, done, expected)
+
+
 @scenario(exercises=["mrtr.result.supported-methods"])
 async def other_methods_ask_for_nothing(peer: Peer) -> None:
     """Sends every other request with all capabilities declared: none of them is answered with input_required."""

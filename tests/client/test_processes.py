@@ -16,14 +16,17 @@ HOSTILE = str(ROOT / "tests" / "client" / "hostile.py")
 TAIL = {"stdio": "--", "http": "--url"}
 
 
-def conform(kind: str, *words: str, timeout: str = "8", within: float = 55) -> tuple[int, dict[str, Any], str]:
+def conform(
+    kind: str, *words: str, timeout: str = "8", baseline: Path | None = None
+) -> tuple[int, dict[str, Any], str]:
     """Run conform-client in a process of its own: exit code, report, and what it said beside it."""
     options = ["--transport", kind, "--timeout", timeout, "--report", "json"]
+    options += ["--baseline", str(baseline)] if baseline else []
     done = subprocess.run(
         [sys.executable, "-m", "mcpcheck", "conform-client", *options, "--", sys.executable, *words],
         capture_output=True,
         text=True,
-        timeout=within,
+        timeout=55,
         stdin=subprocess.DEVNULL,
         cwd=ROOT,
     )
@@ -120,5 +123,7 @@ def test_a_command_that_does_not_exist_is_one_clear_sentence() -> None:
 )
 def test_the_official_client_breaks_what_was_seen_by_hand(kind: str, breaks: set[str]) -> None:
     # The server has to be silent for longer than the ten seconds that this client waits for the probe's answer.
-    _, report, said = conform(kind, SDK_CLIENT, "--patience", "3", TAIL[kind], timeout="15")
+    known = ROOT / "fixtures" / "baselines" / "sdk_client.toml"
+    code, report, said = conform(kind, SDK_CLIENT, "--patience", "3", TAIL[kind], timeout="15", baseline=known)
     assert broken(report) == breaks, said
+    assert code == 0, report["stale"]

@@ -2,10 +2,12 @@
 
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import Result
 
 from mcpcheck.cli import COMMANDS, group
 
@@ -40,3 +42,20 @@ def test_the_two_commands_of_the_start_are_one_line_each() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme.count("pip install . && .venv/bin/mcpcheck conform --demo") == 1
     assert len(re.findall(r"^python3 -m venv \.venv && .*pip install '\.\[test\]' && .*pytest$", readme, re.M)) == 1
+
+
+@pytest.mark.parametrize(
+    "typed", ["mcpcheck explain base.request.id-not-null", "mcpcheck spec --area discover --level SHOULD"]
+)
+def test_the_readme_shows_what_is_really_printed(
+    typed: str, run: Callable[..., Result], request: pytest.FixtureRequest
+) -> None:
+    path = ROOT / "README.md"
+    readme = path.read_text(encoding="utf-8")
+    shown = re.search(rf"(?<=^\$ {re.escape(typed)}\n).*?(?=^```)", readme, re.MULTILINE | re.DOTALL)
+    assert shown
+    printed = run(*typed.split()[1:]).stdout
+    if request.config.getoption("--update-goldens"):
+        path.write_text(readme[: shown.start()] + printed + readme[shown.end() :], encoding="utf-8")
+    else:
+        assert shown.group() == printed

@@ -34,6 +34,11 @@ def shown(text: str) -> Iterator[str]:
             yield line
 
 
+def cut(line: str) -> str:
+    """A line that is too long to be read, without its middle: a hundred and one values are told by their ends."""
+    return line if len(line) <= 240 else f"{line[:160]} [...] {line[-60:]}"
+
+
 def _well_formed(line: str, revision: str, *, http: bool) -> Iterator[str]:
     """A message in shorthand; on HTTP its head before it, with the changes that stand in brackets behind it."""
     brackets = _BRACKETS.search(line)

@@ -9,7 +9,7 @@ from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import SITE, Level, Observe, Requirement
 from mcpcheck.cli import output
 from mcpcheck.cli.coverage import rule_of, scenarios_of
-from mcpcheck.cli.example import shown
+from mcpcheck.cli.example import cut, shown
 from mcpcheck.errors import UsageError
 from mcpcheck.report.sheet import Sheet
 from mcpcheck.scenarios.registry import Scenario, scenarios
@@ -115,7 +115,7 @@ def _checks(sheet: Sheet, one: Requirement) -> None:
 
 def _examples(sheet: Sheet, one: Requirement) -> None:
     """What it looks like when it holds and when it doesn't."""
-    lines = {"good": list(shown(one.good)), "bad": list(shown(one.bad))}
+    lines = {"good": [*map(cut, shown(one.good))], "bad": [*map(cut, shown(one.bad))]}
     for label, style in (("good", "green"), ("bad", "red")):
         if lines[label]:
             sheet.line()

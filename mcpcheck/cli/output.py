@@ -46,6 +46,8 @@ def parse(values: Sequence[str]) -> tuple[Sink, ...]:
         format, colon, file = value.partition(":")
         if colon and not file:
             raise UsageError(f"--report {value} names no file after the colon; write {format}:FILE")
+        if file not in {"", "-"} and not Path(file).parent.is_dir():  # said before the work, not after it
+            raise UsageError(f"--report {value}: there is no folder {Path(file).parent}")
         sinks.append(Sink(checked(format), Path(file) if file not in {"", "-"} else None))
     shown = [sink for sink in sinks if sink.file is None]
     if len(shown) > 1:

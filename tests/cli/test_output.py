@@ -61,4 +61,7 @@ def test_a_wrong_option_says_how_to_put_it_right(values: list[str], message: str
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     done = report(SAMPLES["clean"], "--report", f"json:{tmp_path / 'none' / 'report.json'}")
     assert isinstance(done.exception, UsageError)
-    assert "none" in str(done.exception)
+    assert "no folder" in str(done.exception)
+    folder = report(SAMPLES["clean"], "--report", f"json:{tmp_path}")
+    assert isinstance(folder.exception, UsageError)
+    assert "cannot be written" in str(folder.exception)

@@ -11,6 +11,7 @@ from mcpcheck import __version__
 from mcpcheck.capture import Capture, open_capture, read
 from mcpcheck.catalogue.load import load
 from mcpcheck.engine import Engine, judgeable
+from mcpcheck.errors import UsageError
 from mcpcheck.ledger import Ledger
 from mcpcheck.verdict import Report, SessionInfo, Verdict
 from mcpcheck.wire.record import Record
@@ -35,6 +36,8 @@ def lint(
     catalogue = load()
     chosen = catalogue.select(only) if only else frozenset(judgeable())
     chosen = (chosen & judgeable()) - (catalogue.select(skip) if skip else frozenset())
+    if not chosen:
+        raise UsageError("no rule judges a recording for what is selected; `mcpcheck conform` may test it")
     ledger = Ledger((), reproduce=lambda verdict: f"mcpcheck lint --only {verdict.requirement} {verdict.session}")
     sessions, notes = [], []
     seen: set[str] = set()

@@ -114,6 +114,7 @@ class Session:
         self.capabilities: dict[str, Any] = {}  # the server's, as it last declared them
         self.supported: tuple[str, ...] = ()  # versions that a discover result listed
         self.discovered = False
+        self.told_capabilities = False
         self.exited = False
         self.client_left = False  # stdio: the client closed the server's input
         self._begun = False
@@ -157,6 +158,10 @@ class Session:
         wanted = ids.key(token)
         calls = (call for call in self.open_calls(sender) if "progressToken" in call.request.meta)
         return next((call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted), None)
+
+    def settled_version(self, session_id: str | None) -> str | None:
+        """The revision that a legacy session on HTTP has settled on; None where its initialize was not seen."""
+        return self._sessions.get(session_id) if session_id is not None else self.negotiated
 
     def listen(self, id: Any) -> Call | None:
         """The subscriptions/listen request with this id, open or ended."""
@@ -398,6 +403,7 @@ class Session:
                 self._negotiated(version)
 
     def _take_capabilities(self, result: dict[str, Any]) -> None:
+        self.told_capabilities = True
         capabilities = result.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
 

@@ -1,0 +1,73 @@
+"""cancel: notifications that call a request off."""
+
+from typing import Any
+
+from mcpcheck.rules import shapes
+from mcpcheck.rules.payloads import is_call, shown
+from mcpcheck.rules.registry import Verdicts, broken, holds, rule
+from mcpcheck.session import ids
+from mcpcheck.session.session import Session
+from mcpcheck.wire.event import Notification, Request
+from mcpcheck.wire.record import Dir
+
+_METHOD = "notifications/cancelled"
+
+
+@rule("cancel.notification.shape")
+def notification_shape(note: Notification, session: Session) -> Verdicts:
+    """Looks at the params of every notifications/cancelled: it names a request."""
+    if note.method != _METHOD or ("params" in note.obj and not isinstance(note.params, dict)):
+        return
+    if "requestId" not in (note.params or {}):
+        yield broken(note, "params.requestId", "there is none")
+    else:
+        yield from shapes.notified(note, session, _METHOD, "CancelledNotificationParams")
+
+
+@rule("cancel.server.only-subscriptions")
+def server_only_subscriptions(note: Notification, session: Session) -> Verdicts:
+    """Looks at which request a server calls off: a subscription of the client, open or ended."""
+    id = note.param("requestId")
+    if note.method != _METHOD or note.dir is Dir.C2S or type(id) not in (str, int):
+        return
+    if session.listen(id) is not None:
+        yield holds(note)
+    elif session.whole:
+        yield broken(note, "the id of a subscriptions/listen request", f"requestId is {shown(id)}")
+
+
+class _OwnRequest:
+    """Which ids each side has used."""
+
+    def __init__(self) -> None:
+        self._used: set[tuple[Dir, ids.Key]] = set()
+
+    def _judge(self, event: Request | Notification, session: Session) -> Verdicts:
+        if isinstance(event, Request):
+            if is_call(event):
+                self._used.add((event.dir, ids.key(event.id)))
+            return
+        id: Any = event.param("requestId")
+        if event.method != _METHOD or type(id) not in (str, int) or not session.whole:
+            return
+        if (event.dir, ids.key(id)) in self._used:
+            yield holds(event)
+        else:
+            yield broken(event, "the id of an earlier request of the sender", f"requestId is {shown(id)}")
+
+
+@rule("cancel.client.own-request")
+class ClientOwnRequest(_OwnRequest):
+    """Looks at which request a client calls off: one that it has sent before, with an id of the same type."""
+
+    def see(self, event: Request | Notification, session: Session) -> Verdicts:
+        if event.dir is Dir.C2S:
+            yield from self._judge(event, session)
+
+
+@rule("legacy.cancel.request.same-direction")
+class SameDirection(_OwnRequest):
+    """Looks at which request either side calls off: one that it has sent before, with an id of the same type."""
+
+    def see(self, event: Request | Notification, session: Session) -> Verdicts:
+        yield from self._judge(event, session)

@@ -1,0 +1,1 @@
+"""Rules of Streamable HTTP: requests, answers, event streams, headers, and x-mcp-header annotations."""

@@ -1,0 +1,1 @@
+"""Rules that only the revisions of the handshake era have."""

@@ -1,0 +1,178 @@
+"""progress: tokens, and notifications that name them."""
+
+from typing import Any
+
+from mcpcheck.rules import shapes
+from mcpcheck.rules.payloads import integral, is_call, shown
+from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
+from mcpcheck.session import ids
+from mcpcheck.session.session import Call, Session
+from mcpcheck.wire.event import Answer, Notification, Request
+from mcpcheck.wire.record import Dir
+
+_METHOD = "notifications/progress"
+
+
+@rule("progress.token.type")
+def token_type(request: Request, session: Session) -> Verdicts:
+    """Looks at the progressToken of requests, where they have one."""
+    if "progressToken" not in request.meta:
+        return
+    token = request.meta["progressToken"]
+    if type(token) in (str, int):
+        yield holds(request)
+    elif integral(token):
+        yield suspect(request, "a string or an integer", f"progressToken is {token!r}, not an integer to every reader")
+    else:
+        yield broken(request, "a string or an integer", f"progressToken is {shown(token)}")
+
+
+@rule("progress.token.unique")
+def token_unique(request: Request, session: Session) -> Verdicts:
+    """Compares a token with those of the sender's open requests, by value and by type.
+
+    On HTTP a clash is suspect where the recording cannot tell one client from several.
+    """
+    token = request.meta.get("progressToken")
+    if token is None or not session.whole or not is_call(request):
+        return
+    same = _with_token(session, request.dir, token)
+    others = [call for call in same if call is not session.call and not _refused(call)]
+    if not others:
+        yield holds(request)
+    else:
+        n = others[0].request.record.n
+        verdict = broken if session.one_client and not others[0].cancelled else suspect
+        yield verdict(request, "a token that no open request has", f"frame {n} has {shown(token)}, too", n)
+
+
+def _with_token(session: Session, sender: Dir, token: Any) -> list[Call]:
+    wanted = ids.key(token)
+    calls = (call for call in session.open_calls(sender) if "progressToken" in call.request.meta)
+    return [call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted]
+
+
+def _refused(call: Call) -> bool:
+    status = call.exchange.status if call.exchange else None
+    return status is not None and (status in {401, 403, 429} or status >= 500)
+
+
+@rule("progress.notification.shape")
+def notification_shape(note: Notification, session: Session) -> Verdicts:
+    """Looks at the params of every notifications/progress."""
+    yield from shapes.notified(note, session, _METHOD, "ProgressNotificationParams")
+
+
+@rule("progress.notification.increases")
+class NotificationIncreases:
+    """Compares each progress with the one before it, of the same request and token."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int, ids.Key], tuple[float, int]] = {}
+
+    def see(self, note: Notification, session: Session) -> Verdicts:
+        value, token = note.param("progress"), note.param("progressToken")
+        if note.method != _METHOD or type(value) not in (int, float) or token is None:
+            return
+        calls = _with_token(session, note.dir.other, token)
+        if not calls:
+            return
+        place = (calls[0].request.record.n, ids.key(token))
+        before = self._last.get(place)
+        self._last[place] = (value, note.record.n)
+        if before is None:
+            return
+        if value > before[0]:
+            yield holds(note)
+        else:
+            yield broken(note, f"more than {before[0]!r}", f"progress is {value!r}", before[1])
+
+
+class _Tokens:
+    """The tokens of requests, open and answered, by their sender."""
+
+    def __init__(self) -> None:
+        self._answered: dict[tuple[Dir, ids.Key], int] = {}
+        self._given: set[tuple[Dir, ids.Key]] = set()
+
+    def learn(self, event: Request | Answer, session: Session) -> None:
+        call = session.call
+        if call is None or "progressToken" not in call.request.meta:
+            return
+        place = (call.request.dir, ids.key(call.request.meta["progressToken"]))
+        if isinstance(event, Request):
+            self._given.add(place)
+            self._answered.pop(place, None)
+        else:
+            self._answered[place] = event.record.n
+
+    def answered(self, place: tuple[Dir, ids.Key]) -> int | None:
+        return self._answered.get(place)
+
+    def knows(self, place: tuple[Dir, ids.Key]) -> bool:
+        return place in self._given
+
+
+@rule("progress.notification.known-token")
+class NotificationKnownToken(_Tokens):
+    """Looks for tokens that nobody gave; a token of an answered request, or of another stream, is not meant.
+
+    A recording that begins in the middle, or has a gap, is not judged.
+    """
+
+    def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
+        if not isinstance(event, Notification):
+            self.learn(event, session)
+            return
+        token = event.param("progressToken")
+        if event.method != _METHOD or type(token) not in (str, int) or not session.whole or _on_listen(session):
+            return
+        if self.knows((event.dir.other, ids.key(token))):
+            yield holds(event)
+        else:
+            yield broken(event, "a token that a request gave", f"progressToken is {shown(token)}")
+
+
+def _on_listen(session: Session) -> bool:
+    """Whether the event is on the stream of a subscription (http.listen.no-request-scoped-notifications)."""
+    call = session.exchange.call if session.exchange else None
+    return call is not None and call.request.method == "subscriptions/listen"
+
+
+@rule("progress.notification.stops")
+@rule("legacy.progress.notification.stop")
+class NotificationStops(_Tokens):
+    """Looks for progress after the answer of the request whose token it names.
+
+    On HTTP the two have to stand on one stream: between streams there is no order. A task of 2025-11-25 goes on after
+    its first answer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._exchange: dict[tuple[Dir, ids.Key], int | None] = {}
+
+    def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
+        if not isinstance(event, Notification):
+            if session.call and (isinstance(event, Request) or not _is_task(event)):
+                self.learn(event, session)
+                self._exchange[(session.call.request.dir, _key(session.call))] = event.record.exchange
+            return
+        token = event.param("progressToken")
+        if event.method != _METHOD or type(token) not in (str, int):
+            return
+        place = (event.dir.other, ids.key(token))
+        since = self.answered(place)
+        if since is None:
+            if self.knows(place):
+                yield holds(event)
+        elif self._exchange.get(place) == event.record.exchange:
+            yield broken(event, "no progress after the answer", f"progress for {shown(token)}", since)
+
+
+def _key(call: Call) -> ids.Key:
+    return ids.key(call.request.meta.get("progressToken"))
+
+
+def _is_task(answer: Answer) -> bool:
+    return isinstance(answer.result, dict) and isinstance(answer.result.get("task"), dict)

@@ -1,0 +1,65 @@
+"""roots: which folders a client opens to a server."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from mcpcheck.rules import shapes
+from mcpcheck.rules.answers import brought
+from mcpcheck.rules.elicit import capability
+from mcpcheck.rules.payloads import shown
+from mcpcheck.rules.places import Found, entries, inputs
+from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
+from mcpcheck.rules.shapes import without
+from mcpcheck.rules.texts import is_uri
+from mcpcheck.session.session import Session
+from mcpcheck.wire.event import Answer, Request
+
+_METHOD = "roots/list"
+
+
+@rule("roots.capability.shape")
+def capability_shape(request: Request, session: Session) -> Verdicts:
+    """Looks at roots in the capabilities of a client's request."""
+    for at, value in capability(request, "roots"):
+        if isinstance(value, dict):
+            yield holds(request)
+        else:
+            yield broken(request, "an object", f"{at}.roots is {shown(value)}")
+
+
+@rule("roots.request.shape")
+def request_shape(answer: Answer, session: Session) -> Verdicts:
+    """Looks at the params of a roots entry in inputRequests: absent, or an object."""
+    for at, entry in inputs(answer, session):
+        if not isinstance(entry, dict) or entry.get("method") != _METHOD:
+            continue
+        if isinstance(entry.get("params", {}), dict):
+            yield holds(answer)
+        else:
+            yield broken(answer, "no params, or an object", f"{at}.params is {shown(entry['params'])}")
+
+
+@rule("roots.result.shape")
+def result_shape(event: Request | Answer, session: Session) -> Verdicts:
+    """Looks at what a client answers to roots/list: an array of roots with a uri."""
+    found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]
+    yield from shapes.judge_all(event, session, "ListRootsResult", found)
+
+
+def _uris(event: Request | Answer, session: Session) -> Iterator[Found]:
+    for at, value in brought(event, session, _METHOD):
+        for place, root in entries(value, "roots", f"{at}."):
+            if isinstance(root, dict) and isinstance(root.get("uri"), str):
+                yield f"{place}.uri", root["uri"]
+
+
+@rule("roots.uri.file-scheme")
+def uri_file_scheme(event: Request | Answer, session: Session) -> Verdicts:
+    """Looks at the URI of every root: file:// and a path. A host other than localhost is suspect."""
+    for at, uri in _uris(event, session):
+        if not uri.lower().startswith("file://") or not is_uri(uri):
+            yield broken(event, "a file:// URI", f"{at} is {shown(uri)}")
+        elif urlsplit(uri).netloc not in ("", "localhost"):
+            yield suspect(event, "a file:// URI of this machine", f"{at} is {shown(uri)}")
+        else:
+            yield holds(event)

@@ -247,9 +247,9 @@ class Client(ClientAnswers):
         return ("close input", "wait", "terminate", "wait", "kill")
 
     def finish(self) -> list[Action]:
-        """The story is over."""
+        """The story is over: a session over HTTP is ended, too."""
         self.done = True
-        return []
+        return self.end_session() if self.session_id is not None and self.version is not None else []
 
     def give_up(self, reason: str) -> list[Action]:
         """The story is over, without success."""

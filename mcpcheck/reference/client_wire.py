@@ -182,6 +182,12 @@ class ClientWire:
         self._last_exchange += 1
         return Send(data, self.post(message, version), self._last_exchange)
 
+    def end_session(self) -> list[Action]:
+        """HTTP in the session era: the DELETE that ends a session."""
+        self._last_exchange += 1
+        headers = tuple(self.legacy_headers({}, self.version or ""))
+        return [Send(b"", RequestHead("DELETE", self.path, headers), self._last_exchange)]
+
     # Heads
 
     def post(self, message: dict[str, Json], version: str) -> RequestHead:

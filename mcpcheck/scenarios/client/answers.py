@@ -19,7 +19,7 @@ class Streams(ModernServer):
         reply = super().on_request(asked)
         meta = asked.params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        progress = [] if token is None else [{"progressToken": token, "progress": 1}]
+        progress = [] if type(token) not in (str, int) else [{"progressToken": token, "progress": 1}]
         sent = [notification("notifications/progress", params) for params in progress]
         media = (("content-TYPE", "text/event-stream; charset=utf-8"), ("X-Accel-Buffering", "no"))
         return dataclasses.replace(reply, messages=(*sent, *reply.messages), stream=True, headers=media)

@@ -126,15 +126,15 @@ def _short(state: Any) -> str:
 
 
 def askable(capabilities: dict[str, Json]) -> dict[str, Json]:
-    """Two input requests of kinds that the client declares, or of the only kind; empty where it declares none."""
+    """An input request of each kind that the client declares, two where it is one; empty where it declares none."""
     declared = {kind: value for kind, value in capabilities.items() if kind in REQUESTS and isinstance(value, dict)}
     form = declared.get("elicitation")
     if form and "form" not in form and "url" in form:
         del declared["elicitation"]
     kinds = list(declared)
-    if not kinds:
-        return {}
-    return {"first": REQUESTS[kinds[0]], "second": REQUESTS[kinds[-1]]}
+    if len(kinds) == 1:
+        kinds *= 2
+    return {f"input {number}": REQUESTS[kind] for number, kind in enumerate(kinds, 1)}
 
 
 @scenario(
@@ -146,13 +146,13 @@ def askable(capabilities: dict[str, Json]) -> dict[str, Json]:
         "mrtr.client.new-id",
     ]
 )
-async def is_asked_for_two_inputs(client: ClientPeer) -> None:
-    """Two inputs and a state are wanted, then one input and no state: the retries carry the answers, and it once."""
+async def is_asked_for_inputs(client: ClientPeer) -> None:
+    """Several inputs and a state are wanted, then one input and no state: the retries carry just that."""
     client.needs_calls()
     wanted = askable(client.survey.capabilities)
     if not wanted:
         raise Untestable("the client declares none of elicitation (form), sampling and roots on its calls")
-    second = {"again": wanted["first"]}
+    second = {"again": wanted["input 1"]}
     first_round = {"inputRequests": wanted, "requestState": "state of round one"}
     account = await client.meet(Rounds([first_round, {"inputRequests": second}]))
     rounds = attempts(account)

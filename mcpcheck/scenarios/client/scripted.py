@@ -4,6 +4,7 @@ They are without I/O. What a scenario wants done differently it overrides; what 
 declares in ``deviates``, so that it is not taken for a fault of ours.
 """
 
+import dataclasses
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from mcpcheck.wire.protocol import (
 
 Json = Any
 
+SESSION = "mcpcheck-session"
 INFO = {"name": "mcpcheck-scripted-server", "version": "1.0.0"}
 TOOL: dict[str, Json] = {
     "name": LISTED,
@@ -226,7 +228,9 @@ class LegacyServer(Scripted):
         wanted = asked.params.get("protocolVersion")
         version = wanted if wanted in LEGACY else LEGACY[-1]
         capabilities: dict[str, Json] = {"tools": {}, "prompts": {}, "resources": {}}
-        return result(asked, {"protocolVersion": version, "capabilities": capabilities, "serverInfo": INFO})
+        session = (("Mcp-Session-Id", SESSION),) if asked.over_http else ()
+        answer = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": INFO}
+        return dataclasses.replace(result(asked, answer), headers=session)
 
     def serve(self, asked: Asked) -> Reply:
         """Answer a request of the session."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from mcpcheck.client_peer import ClientPeer
+from mcpcheck.client_peer import Account, ClientPeer, Said
 from mcpcheck.scenarios.client.fallback import ERRORS, STATUSES
 from mcpcheck.scenarios.client.scripted import INFO, Asked, Json, LegacyServer, notification, result, text
 from mcpcheck.scenarios.registry import Untestable, scenario
@@ -29,14 +29,20 @@ class Pings(LegacyServer):
         return dataclasses.replace(reply, messages=(pings[0], unknown, pings[1], *reply.messages))
 
 
-@scenario(exercises=["legacy.ping.response.empty", "base.notification.no-response"])
+@scenario(
+    exercises=["legacy.ping.response.empty", "base.notification.no-response", "legacy.lifecycle.init.initialized"]
+)
 async def is_pinged(client: ClientPeer) -> None:
     """In a legacy session two pings and an unknown notification come: the pings are answered, and nothing else."""
     client.needs_legacy()
     account = await client.meet(Pings(client.kind))
-    asked = next((said for said in account.requests if not said.is_modern and said.method != "initialize"), None)
+    opened = account.initialize
+    later = account.after(opened) if opened else []
+    asked = next((said for said in later if said.is_request and not said.is_modern), None)
     if asked is None:
         raise Untestable("the client sends no request in a legacy session")
+    if client.kind == "http":
+        judge_handshake(client, account, asked)
     if not account.after(asked):
         raise Untestable("the client sends nothing after the pings: whether it read them is not seen")
     answers = [(said, said.message) for said in account.said if isinstance(said.message, Answer)]
@@ -55,6 +61,16 @@ async def is_pinged(client: ClientPeer) -> None:
         client.broken("base.notification.no-response", account, strange, "no response to a notification")
     else:
         client.holds("base.notification.no-response", account, asked)
+
+
+def judge_handshake(client: ClientPeer, account: Account, asked: Said) -> None:
+    """Over HTTP, where a recording may hold several sessions and the rule is silent: this one holds one."""
+    id = "legacy.lifecycle.init.initialized"
+    confirmed = account.of("notifications/initialized")
+    if confirmed and confirmed[0].t <= asked.t:
+        client.holds(id, account, asked)
+    else:
+        client.broken(id, account, [asked], "notifications/initialized first", f"{asked.method} without it")
 
 
 class Elsewhere(LegacyServer):

@@ -37,8 +37,9 @@ def _response(request: Any, elicitation: Mapping[str, Any] | None) -> dict[str, 
 
 
 def _content(schema: Any) -> dict[str, Any]:
-    """Values for every property of a form, optional ones too, as a user fills it in."""
+    """Values for every property of a form, optional ones too, as a user fills it in; of objects there can be none."""
     if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict):
         return {}
     everything = {**schema, "required": list(schema["properties"])}
-    return fitting(everything) or {}
+    filled = fitting(everything) or {}
+    return {name: value for name, value in filled.items() if not isinstance(value, dict) and value is not None}

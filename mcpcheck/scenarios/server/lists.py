@@ -164,7 +164,7 @@ async def invalid_cursor(peer: Peer) -> None:
         reply = await peer.ask(method, {"cursor": "mcpcheck-invalid-cursor"})
         if reply.code == -32602:
             peer.holds("pagination.error.invalid-cursor", reply)
-        elif reply.code != -32601:
+        elif reply.answer is not None and reply.code != -32601:
             peer.broken("pagination.error.invalid-cursor", reply, "error -32602")
     if not tried:
         raise Untestable("the server declares no tools, prompts or resources")

@@ -29,6 +29,9 @@ RECORDER_PATIENCE = 2.0
 CONNECT = 10.0
 """Seconds that the target has to take a connection."""
 
+SWITCH = 0.0002
+"""Seconds after which the recorder's thread lets the session's go on: it is never far from its next turn."""
+
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -59,6 +62,7 @@ def run(url: str, out: str | None, listen: str | None) -> None:
     started = time.time()
     path = place(out, started, target.host)
     first = first_line(started, "http", {"url": url})
+    sys.setswitchinterval(SWITCH)
     recorder = Recorder(lambda: (path, HttpTranscript(first)))
     notes = recorder.source("http", Missed)
     recorder.start()

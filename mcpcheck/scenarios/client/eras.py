@@ -112,10 +112,9 @@ async def is_pointed_to_a_common_version(client: ClientPeer) -> None:
         )
     elif any(said.version == MODERN for said in later):
         client.holds("versioning.client.retry", account, first, *later)
-    elif account.initialize is not None or later:
-        client.suspect("versioning.client.retry", account, [first, *account.requests[1:2]], expected)
     else:
-        client.broken("versioning.client.retry", account, [first], expected)
+        # The only released version of the era is refused and listed at once: giving up is not beyond doubt a fault.
+        client.suspect("versioning.client.retry", account, [first, *account.requests[1:2]], expected)
 
 
 class Lists(ModernServer):

@@ -26,7 +26,8 @@ def is_plain(text: str) -> bool:
         whole = _read(text)[1] == len(text)
     except (ValueError, RecursionError):
         return False
-    return whole and "\\u" not in text and "\n" not in text and "\r" not in text
+    # One character is found many times as fast as two.
+    return whole and ("\\" not in text or "\\u" not in text) and "\n" not in text and "\r" not in text
 
 
 def first_line(started: str, transport: str, target: Mapping[str, Any], by: str) -> bytes:

@@ -92,7 +92,7 @@ def may_stand_in(data: bytes) -> bool:
         _SOME_MEMBER.search(low) is not None
         or _SOME_PARAMETER.search(low) is not None
         or b"bearer " in low
-        or b"\\u00" in low  # a name may be spelled with escapes
+        or (b"\\" in low and b"\\u00" in low)  # a name may be spelled with escapes
     )
 
 

@@ -1,16 +1,40 @@
-"""Each mutant of the reference server is caught by exactly what it breaks, and the reference breaks nothing."""
+"""Each mutant of the reference server is caught by exactly what it breaks, and the reference breaks nothing.
+
+Every mutant runs over its first transport at once; what rules alone see takes a tour of the scenarios only. The slow
+test runs all scenarios against every mutant over each of its transports.
+"""
 
 from collections.abc import Sequence
 
 import pytest
 
+from mcpcheck.catalogue.load import load
+from mcpcheck.catalogue.requirement import Observe
+from mcpcheck.engine import judgeable
 from mcpcheck.lab import Target
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import MODERN, REVISIONS
 from tests.support.conforming import broken, conform_in_memory, on_http, on_stdio
 from tests.support.proof import Mutant, file_name, mutants
 
-CASES = [(mutant, transport) for mutant in mutants() for transport in mutant.transports]
+TOUR = (
+    "base.broken_json",
+    "base.ids_come_back",
+    "base.notification",
+    "capability",
+    "completion",
+    "discover",
+    "errors.unknown",
+    "lists.pages",
+    "mrtr.other_methods",
+    "mrtr.round_trips",
+    "notifications",
+    "versioning.unknown",
+)
+"""Scenarios that cause every kind of traffic."""
+
+EVERYWHERE = [(mutant, transport) for mutant in mutants() for transport in mutant.transports]
+NAMES = [f"{mutant.name}-{transport}" for mutant, transport in EVERYWHERE]
 
 
 def target(mutant: Mutant, transport: str) -> Target:
@@ -23,8 +47,23 @@ def suspect(report: Report) -> set[str]:
     return {finding.requirement.id for finding in report.findings if finding.suspect}
 
 
-@pytest.mark.parametrize(("mutant", "transport"), CASES, ids=[f"{m.name}-{transport}" for m, transport in CASES])
-def test_a_mutant_is_caught_by_exactly_what_it_breaks(mutant: Mutant, transport: str) -> None:
+def seen_by_rules(mutant: Mutant) -> bool:
+    """Whether a recording shows all that a mutant does wrong."""
+    ids = mutant.breaks | mutant.suspects
+    return ids <= judgeable() and all(load()[id].observe is Observe.WIRE for id in ids)
+
+
+@pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
+def test_a_mutant_is_caught_by_exactly_what_it_breaks(mutant: Mutant) -> None:
+    tour = TOUR if seen_by_rules(mutant) else ()
+    report = conform_in_memory(target(mutant, mutant.transports[0]), tour=tour)
+    assert broken(report) == mutant.breaks
+    assert suspect(report) == mutant.suspects
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mutant", "transport"), EVERYWHERE, ids=NAMES)
+def test_a_mutant_is_caught_by_the_same_in_a_whole_run_on_every_transport(mutant: Mutant, transport: str) -> None:
     report = conform_in_memory(target(mutant, transport))
     assert broken(report) == mutant.breaks
     assert suspect(report) == mutant.suspects
@@ -40,7 +79,6 @@ def test_the_reference_is_clean(opened: type[Target], revisions: Sequence[str]) 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
 def test_a_mutant_is_named_after_what_it_breaks_and_says_so_in_one_sentence(mutant: Mutant) -> None:
-    ids = mutant.breaks | mutant.suspects
-    assert any(mutant.name.startswith(file_name(id)) for id in ids)
+    assert any(mutant.name.startswith(file_name(id)) for id in mutant.breaks | mutant.suspects)
     assert mutant.doc.endswith(".")
     assert "\n" not in mutant.doc

@@ -34,9 +34,13 @@ def on_http(server: type[Server] | type[HttpServer] = Server, revisions: Sequenc
     return Target("http", server.__name__, opened, "--demo", "/mcp")
 
 
-def conform_in_memory(target: Target, *, only: Sequence[str] = (), tools: str = "all") -> Report:
-    """The report of a whole run."""
+def conform_in_memory(
+    target: Target, *, only: Sequence[str] = (), tools: str = "all", tour: Sequence[str] = ()
+) -> Report:
+    """The report of a whole run, or of those scenarios alone whose names begin with an entry of ``tour``."""
     run = Conform(target, Plan(only=tuple(only), policy=ToolPolicy.of(tools), limits=Limits(answer=1, start=1)))
+    if tour:
+        run.scenarios = [scenario for scenario in run.scenarios if scenario.name.startswith(tuple(tour))]
     anyio.run(run.run)
     return joined([run], run="test", started="2026-07-28T00:00:00Z", tool="mcpcheck")
 

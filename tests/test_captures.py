@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from fixtures.record import CAPTURES, ROOT, STORIES, TRANSPORTS, as_text, beside, verdicts
+from fixtures.record import CAPTURES, ROOT, STORIES, as_text, beside, verdicts
 from mcpcheck.capture import Writer, open_capture
 
 GOLDENS = sorted(CAPTURES.glob("*/*/*.ndjson"))
@@ -20,7 +20,7 @@ every_capture = pytest.mark.parametrize("capture", ALL, ids=lambda path: str(pat
 
 
 def test_each_story_has_its_captures_and_each_capture_its_story() -> None:
-    told = {story.place(revision, on) for story in STORIES for revision in story.revisions for on in TRANSPORTS}
+    told = {story.place(*session) for story in STORIES for session in story.sessions()}
     assert told == set(GOLDENS)
 
 

@@ -159,6 +159,7 @@ async def _find_roles(lab: Lab) -> None:
     async with lab.connect("survey-roles", "survey") as peer:
         peer.voice.capabilities = ALL_CAPABILITIES
         try:
+            await peer.try_ask("server/discover")  # so that the rules know on this connection what it declares
             for tool in candidates:
                 await _try_role(peer, Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {}))
             for resource in lab.inventory.resources[:20]:

@@ -4,6 +4,7 @@ from mcpcheck.peer import Peer
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.capability import offered
+from mcpcheck.scenarios.server.errors import needs_discovery
 from mcpcheck.wire.protocol import LOG_LEVEL
 
 AT_MOST = 10
@@ -36,13 +37,36 @@ async def progress_and_logs(peer: Peer) -> None:
         raise Untestable("no tool that may be called reported progress or logged anything")
 
 
-@scenario(exercises=["stdio.server.message-kinds"], transports=["stdio"])
+CHANGES = ("tool.changes-tools", "tool.changes-prompts", "tool.changes-resources", "tool.changes-resource")
+
+
+@scenario(
+    exercises=[
+        "subscribe.ack.shape",
+        "subscribe.notification.subscription-id",
+        "subscribe.end.result-shape",
+        "resources.updated.notification-shape",
+        "http.listen.no-request-scoped-notifications",
+        "logging.message.not-on-listen",
+        "stdio.server.message-kinds",
+    ]
+)
 async def subscription(peer: Peer) -> None:
-    """Opens a subscription to every list, hears its acknowledgement, and cancels it: the rules judge what is said."""
-    request = peer.request("subscriptions/listen", {"notifications": EVERYTHING})
+    """Opens a subscription, has changes made where a tool makes them, and ends it: the rules judge what is said."""
+    needs_discovery(peer)
+    uris = [str(resource.get("uri")) for resource in peer.lab.inventory.resources][:AT_MOST]
+    params = {"notifications": {**EVERYTHING, "resourceSubscriptions": uris}}
+    extra = {"progressToken": "mcpcheck-listen", LOG_LEVEL: "debug"}
+    request = peer.request("subscriptions/listen", params, extra=extra)
     reply = await peer.send(peer.encode(request), request)
+    acknowledged = await peer.until(lambda: bool(peer.heard_since(reply.frame)))
     await peer.fence()
-    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request["id"]}}
-    if reply.answer is None:
+    if not acknowledged or (reply.call and reply.call.answers):
+        raise Untestable("the server opens no subscription")
+    for fixture in offered(peer, *CHANGES, "tool.ends-subscriptions"):
+        await peer.ask(fixture.method, fixture.params)
+    if peer.kind == "http":
+        await peer.leave(reply)
+    elif reply.call and not reply.call.answers:
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request["id"]}}
         await peer.send(peer.encode(note), note)
-    await peer.fence()

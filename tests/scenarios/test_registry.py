@@ -1,0 +1,59 @@
+"""Scenarios: each tells its story, has a name of its own, and exercises what the catalogue holds."""
+
+import pytest
+
+from mcpcheck.catalogue.load import load
+from mcpcheck.scenarios.registry import Scenario, scenario, scenarios
+from mcpcheck.wire.protocol import MODERN, REVISIONS
+from tests.support.conforming import conform_in_memory, on_http, on_stdio
+
+TRANSPORTS = ("stdio", "http")
+
+
+@pytest.mark.parametrize("found", scenarios(), ids=lambda found: found.name)
+class TestEachScenario:
+    def test_tells_its_story_in_a_sentence(self, found: Scenario) -> None:
+        first = found.doc.splitlines()[0]
+        assert first.endswith(".")
+        assert first[0].isupper()
+
+    def test_exercises_requirements_of_its_side(self, found: Scenario) -> None:
+        assert {load()[id].role for id in found.exercises} <= {found.role, "both"}
+
+    def test_names_no_requirement_twice(self, found: Scenario) -> None:
+        assert len(set(found.exercises)) == len(found.exercises)
+
+    def test_runs_where_all_that_it_exercises_can_hold(self, found: Scenario) -> None:
+        assert set(found.transports) <= set(TRANSPORTS)
+        for id in found.exercises:
+            assert any(load()[id].holds_on(transport) for transport in found.transports), id
+
+
+async def unheard_of(peer: object) -> None:
+    """Never runs."""
+
+
+def test_a_scenario_that_exercises_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        scenario(exercises=[])(unheard_of)
+
+
+def test_a_scenario_that_exercises_something_unheard_of_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no\.such\.requirement"):
+        scenario(exercises=["no.such.requirement"])(unheard_of)
+
+
+def test_two_scenarios_of_one_name_are_refused() -> None:
+    one = scenarios("server")[0]
+    with pytest.raises(ValueError, match="two scenarios"):
+        scenario(exercises=one.exercises)(one.run)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_all_that_scenarios_exercise_gets_a_verdict_on_the_reference(transport: str) -> None:
+    opened = {"stdio": on_stdio, "http": on_http}[transport]
+    reports = [conform_in_memory(opened(revisions=revisions)) for revisions in (REVISIONS, (MODERN,))]
+    held = {result.requirement.id for report in reports for result in report.results if result.held}
+    able = [found for found in scenarios("server") if transport in found.transports]
+    exercised = {id for found in able for id in found.exercises if load()[id].holds_on(transport)}
+    assert exercised - held == {"base.error.capability-gated-method"}, "it takes a server without some capability"

@@ -3,6 +3,9 @@
 Whatever happens to the disk, the session goes on: units that could not be kept are counted, and a ``gap`` stands in
 their place. The thread is woken once for a burst and looks at the queue a moment later, not once for every chunk: to
 wake it costs a session more than to write does.
+
+The order of the queue is the order of the capture. Who puts an item there before it passes it on can be sure that the
+answer to it stands after it.
 """
 
 import os
@@ -13,15 +16,20 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 LIMIT = 32 << 20
-"""Bytes that may wait to be written down. What comes past it is lost, unless the recorder catches up in time."""
+"""Bytes that may wait to be written down. What comes past it is lost."""
+
+BEHIND = 16 << 20
+"""Bytes past which the recorder is given time to catch up."""
 
 PATIENCE = 0.25
-"""Seconds that a recorder which is behind may take to catch up, once the chunk itself has been passed on."""
+"""Seconds that it may take for that, once the chunk itself has been passed on."""
 
 DISK_PATIENCE = 0.02
 """Seconds that it may take where it is the disk that holds it up."""
 
 _BURST = 0.02
+_FEW = 64  # items that need no count of their bytes
+_LOOK = 1.0  # seconds after which the queue is looked at all the same: the chunk in it may be slow to be taken
 _BATCH = 1 << 20
 _OVERHEAD = 200
 
@@ -64,20 +72,33 @@ class Source:
 
     def note(self, item: Any, size: int) -> None:
         """Keep an item that has been passed on. Never raises, and never takes longer than the recorder's patience."""
+        self.keep(item, size)
+        self.passed()
+
+    def keep(self, item: Any, size: int, *, always: bool = False) -> None:
+        """Put an item in the queue; count it where there is no room, but for some. Never waits, and never raises."""
         recorder = self._recorder
-        size += _OVERHEAD
         t = time.monotonic() - recorder.began
-        if recorder.waiting + size > LIMIT and not recorder.has_room(size):
-            if self.missed is None:
-                self.missed = self._new_missed()
-            self.missed.add(item)
-            return
-        self.noted += size
-        idle = not recorder.queue
-        recorder.queue.append((t, self.name, self.missed, item, size))
-        self.missed = None
-        if idle:
+        size += _OVERHEAD
+        try:
+            if len(recorder.queue) > _FEW and recorder.waiting + size > LIMIT and not always:
+                if self.missed is None:
+                    self.missed = self._new_missed()
+                self.missed.add(item)
+                return
+            self.noted += size
+            recorder.queue.append((t, self.name, self.missed, item, size))
+            self.missed = None
+        except Exception as error:
+            recorder.fault(error)
+
+    def passed(self) -> None:
+        """Wake the recorder; where it is behind, give it the time that patience allows."""
+        recorder = self._recorder
+        if not recorder.awake.is_set():
             recorder.awake.set()
+        if len(recorder.queue) > _FEW and recorder.waiting > BEHIND:
+            recorder.catch_up()
 
 
 class Recorder:
@@ -94,6 +115,7 @@ class Recorder:
         self._sources: list[Source] = []
         self._taken = 0
         self._writing: float | None = None
+        self._writes = False
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
 
@@ -112,17 +134,18 @@ class Recorder:
         """Bytes that are noted and not yet written down."""
         return sum(source.noted for source in self._sources) - self._taken
 
-    def has_room(self, size: int) -> bool:
-        """Wait for room as long as patience allows; less where the disk is what holds the recorder up."""
+    def catch_up(self) -> None:
+        """Wait as long as patience allows; less where the disk is what holds the recorder up."""
         end = time.monotonic() + PATIENCE
-        while (now := time.monotonic()) < end and self._thread.is_alive():
+        while self.waiting > BEHIND and (now := time.monotonic()) < end and self._thread.is_alive():
             since = self._writing
             if since is not None and now - since > DISK_PATIENCE:
-                break
-            if self.waiting + size <= LIMIT:
-                return True
+                return
             time.sleep(0.001)
-        return False
+
+    def fault(self, error: Exception) -> None:
+        """Something went wrong in here; the session goes on."""
+        self.problem = f"a fault of mcpcheck's own, please report it: {error!r}"
 
     def close(self, within: float) -> None:
         """Write down what is waiting; give up when nothing has moved ``within`` seconds."""
@@ -137,6 +160,8 @@ class Recorder:
 
     def warning(self) -> str | None:
         """What the user has to know of the capture, in one sentence; None where all of it is there."""
+        if not self._writes:
+            return f"nothing is recorded: {self.path}: {self.problem}"
         if self.lost:
             return f"{self.lost} lines are missing from {self.path}" + (f": {self.problem}" if self.problem else "")
         return f"{self.path} is not complete: {self.problem}" if self.problem else None
@@ -145,13 +170,14 @@ class Recorder:
         try:
             self._record()
         except OSError as error:
+            self.path = str(error.filename or self.path)
             self.problem = error.strerror or str(error)
         except Exception as error:
-            self.problem = f"a fault of mcpcheck's own, please report it: {error!r}"
+            self.fault(error)
         while not self._closing.is_set():  # nothing can be kept any more, and nothing is to pile up
-            self._discard()
             self.awake.wait()
             self.awake.clear()
+            self._discard()
 
     def _discard(self) -> None:
         while self.queue:
@@ -160,10 +186,11 @@ class Recorder:
     def _record(self) -> None:
         self.path, transcript = self._begin()
         file = CaptureFile(self.path, transcript)
+        self._writes = True
         self._write(file, transcript.start())
         closing = False
         while not closing:
-            self.awake.wait()
+            self.awake.wait(_LOOK)
             closing = self._closing.wait(_BURST)
             self.awake.clear()
             self._drain(file, transcript)
@@ -172,7 +199,7 @@ class Recorder:
         self._write(file, transcript.end(now, missed))
         file.close(now)
         self.lost = transcript.lost + file.lost
-        self.problem = file.problem
+        self.problem = file.problem or self.problem
 
     def _drain(self, file: "CaptureFile", transcript: Transcript) -> None:
         batch: list[bytes] = []

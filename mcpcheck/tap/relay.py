@@ -1,19 +1,29 @@
-"""A pump: one direction of a session on raw descriptors. Forward first, note after.
+"""A pump: one direction of a session on raw descriptors. Nothing stands between a chunk and the other end.
 
 Each direction has its own thread and blocks for nobody else: a server that does not read its input can still speak.
+A chunk takes its place in the recorder's queue before it goes on, since the answer to it, which the other direction's
+pump may have at once, has to come after it; all that costs time is done once it is on its way.
 """
 
 import os
 import select
-from collections.abc import Callable
+from typing import Protocol
 
 CHUNK = 1 << 16
 
-Note = Callable[[bytes], None]
+
+class Notes(Protocol):
+    """Who remembers the chunks of one direction."""
+
+    def keep(self, chunk: bytes, size: int) -> None:
+        """Put a chunk where it has its place. Never waits, and never raises."""
+
+    def passed(self) -> None:
+        """The chunk is on its way: a wait, if there has to be one, comes here. Never raises."""
 
 
-def pump(source: int, sink: int, note: Note, until: int | None = None) -> bool:
-    """Copy source to sink to the end; note a chunk only once it is on its way. False where the sink went away.
+def pump(source: int, sink: int, notes: Notes, until: int | None = None) -> bool:
+    """Copy source to sink to the end. False where the sink went away.
 
     ``until`` becomes readable when nobody is left who would write to the source: then what is in it is the rest of it,
     though somebody (a grandchild) may hold it open for ever.
@@ -29,9 +39,10 @@ def pump(source: int, sink: int, note: Note, until: int | None = None) -> bool:
         chunk = read(source)
         if not chunk:
             return True
-        passed = write(sink, chunk)  # the peer first
-        note(chunk)  # the recorder second: never waits, never raises
-        if not passed:
+        notes.keep(chunk, len(chunk))
+        taken = write(sink, chunk)
+        notes.passed()
+        if not taken:
             return False
 
 

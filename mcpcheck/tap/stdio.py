@@ -82,8 +82,9 @@ class Session:
     def _pump(self, source: int, sink: int, notes: Source, until: int | None) -> None:
         def run() -> None:
             try:
-                whole = pump(source, sink, lambda chunk: notes.note(chunk, len(chunk)), until)
-                notes.note(b"" if whole else None, 0)
+                whole = pump(source, sink, notes, until)
+                notes.keep(b"" if whole else None, 0, always=True)
+                notes.passed()
             finally:
                 _let_go(source)
                 _let_go(sink)
@@ -110,7 +111,7 @@ class Session:
             if _wait([*passed_on, signal.SIGCHLD], None) != signal.SIGCHLD:
                 break
         code = os.waitstatus_to_exitcode(found[1])
-        self._life.note(("exit", {"code": code} if code >= 0 else {"signal": -code}), 0)
+        self._life.keep(("exit", {"code": code} if code >= 0 else {"signal": -code}), 0, always=True)
         return found[1]
 
 

@@ -1,30 +1,32 @@
 """A campaign: Hypothesis makes sessions, a server plays them, and what fails is shrunk and shown again.
 
-The sessions come in rounds, each with a seed of its own made from the campaign's. A round ends with its number of
-sessions, or with a failure that is new; then Hypothesis looks for the smallest session that shows the same, and that
-one is played once more on a fresh connection: what does not come again there is a suspicion at most.
+The sessions come in rounds, one around each deviation in turn. A round ends with its number of sessions, or with a
+failure that is new; then Hypothesis looks for the smallest session that shows the same, and that one is played once
+more on a fresh connection: what does not come again there is a suspicion at most.
 One server process serves all sessions until it dies.
 """
 
 import random
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import count
 from time import monotonic
-from typing import Any
 
 import anyio.from_thread
 from anyio.from_thread import BlockingPortal
 from hypothesis import Phase, Verbosity, find, settings
-from hypothesis.errors import NoSuchExample
+from hypothesis.errors import HypothesisWarning, NoSuchExample
+from hypothesis.strategies import SearchStrategy
 
 from mcpcheck.catalogue.load import load
 from mcpcheck.conform import Plan
 from mcpcheck.engine import judgeable
-from mcpcheck.errors import PeerUnavailable
-from mcpcheck.fuzz.player import Failure, Outcomes, Player, prime
+from mcpcheck.errors import PeerUnavailable, bug
+from mcpcheck.fuzz.player import ANSWERED, STATELESS, Failure, Outcomes, Player, prime
 from mcpcheck.fuzz.registry import deviations
-from mcpcheck.fuzz.strategies import Play, key, sessions
+from mcpcheck.fuzz.strategies import LONGEST, Play, choices, key, sessions
 from mcpcheck.lab import Lab, Target
 from mcpcheck.peer import Peer
 from mcpcheck.survey import LegacyOnly, survey
@@ -34,20 +36,28 @@ from mcpcheck.wire.record import Record
 
 Progress = Callable[[int, int, str], None]
 
-ROUND = 200
-"""How many sessions are made from one seed."""
+FIRST, LAST = 2, 15
+"""How many sessions are made around one deviation in the first turn, and at most in later ones."""
 MOST = 20
 """After so many different failures the campaign ends."""
-ALIKE = 4
+ALIKE = 3
 """How many deviations that break one requirement of any message are looked for before it is left alone."""
-EFFORT = 250
+EFFORT = 150
 """What shrinking one failure may cost: a session counts 1, a new process RESTART, an answer waited for in vain WAIT."""
-RESTART = 6
+RESTART = 8
 WAIT = 50
+
+
+FRAMES = 10_000
+"""A connection of so many frames is replaced: its recording is kept in memory."""
 
 
 class _Enough(BaseException):
     """The time is up, or the server is gone. No Exception: Hypothesis would take that for a failure."""
+
+    def __init__(self, text: str, *, gone: bool = False) -> None:
+        super().__init__(text)
+        self.gone = gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +91,17 @@ class _Hunt:
     known: dict[str, Failure | None] = field(default_factory=dict)
 
 
+_Seen = tuple[Play, Failure, list[Record], str]
+"""A session as it first failed, with the recording until then and its beginning."""
+
+
 class Campaign:
     """One campaign against one server."""
 
     def __init__(self, target: Target, wanted: Settings, progress: Progress = lambda done, total, name: None) -> None:
         plan = wanted.plan
-        self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.arguments)
+        limits = replace(plan.limits, session_bytes=256 * 2**20, session_units=4 * FRAMES)
+        self.lab = Lab(target, limits, plan.policy, plan.headers, plan.arguments)
         self.wanted = wanted
         self.found: list[Found] = []
         self.suspicions: dict[tuple[str, str], tuple[Verdict, dict[int, Record]]] = {}
@@ -99,11 +114,14 @@ class Campaign:
         self.ended = ""
         self._progress = progress
         self._hunt: _Hunt | None = None
-        self._first: tuple[Play, Failure, list[Record], str] | None = None
+        self._first: _Seen | None = None
+        self._done: set[tuple[str, str]] = set()
+        self._owed = {bent.under for bent in deviations(target.kind)} | {ANSWERED}
         self._ignored: set[str] = set()
+        self._known: set[str] = set()
         self._deadly: set[str] = set()
         self._slow: set[str] = set()
-        self._until = monotonic() + (wanted.seconds if wanted.seconds is not None else 10**9)
+        self._until = 0.0
         self._portal: BlockingPortal
         self._line: _Line
 
@@ -111,8 +129,7 @@ class Campaign:
     def considered(self) -> frozenset[str]:
         """The ids that a campaign can judge."""
         transport = self.lab.target.kind
-        ids = set(judgeable()) | {bent.under for bent in deviations(transport) if bent.under}
-        ids |= {"base.response.one-per-request", "base.stateless.no-prior-context"}
+        ids = set(judgeable()) | {id for id in self._owed if id} | {STATELESS}
         catalogue = load()
         return frozenset(
             id
@@ -138,27 +155,35 @@ class Campaign:
                 self._rounds()
             except _Enough as enough:
                 self.ended = str(enough)
+                if self._first is not None:
+                    self._keep_first(self._first, enough.gone)
             finally:
                 self._line.close()
 
     def _rounds(self) -> None:
-        made = sessions(self.lab)
-        number = 0
-        while self.played < self.wanted.examples and len(self.found) < MOST:
-            size = min(ROUND, self.wanted.examples - self.played)
-            before = self.played
-            smallest = self._round(made, size, random.Random(f"{self.wanted.seed} {number}"))
-            number += 1
-            if smallest is not None:
-                self._show(smallest)
-            elif self.played == before:
-                self.ended = "there is nothing left to generate"
-                return
-        if len(self.found) >= MOST:
-            self.ended = f"it ended early, after {MOST} different failures"
+        """Rounds around each deviation in turn, in an order that the seed decides, and again with longer ones.
 
-    def _round(self, made: Any, size: int, dice: random.Random) -> Play | None:
-        """The smallest session of a new failure; None where a whole round brings none."""
+        The first session of a round is the simplest, and so known after the first turn.
+        """
+        self._until = monotonic() + (self.wanted.seconds if self.wanted.seconds is not None else 10**9)
+        among = choices(self.lab)
+        size = min(FIRST, max(1, self.wanted.examples // len(among)))
+        for turn in count():
+            before = self.played
+            dice = random.Random(f"{self.wanted.seed} {turn}")
+            for lead in dice.sample(among, len(among)):
+                left = self.wanted.examples - self.played
+                if left <= 0:
+                    return
+                if len(self.found) >= MOST:
+                    raise _Enough(f"it ended early, after {MOST} different failures")
+                self._round(sessions(lead, among), min(size, left) + (turn > 0), dice)
+            if self.played == before:
+                raise _Enough("it ended early, as there is nothing new to be made")
+            size = min(2 * size + 1, LAST)
+
+    def _round(self, made: SearchStrategy[Play], size: int, dice: random.Random) -> None:
+        """Play until a number of sessions is reached or a failure is new; then look for its smallest session."""
         self._hunt = self._first = None
         how = settings(
             max_examples=size,
@@ -170,10 +195,13 @@ class Campaign:
             phases=(Phase.generate, Phase.shrink),
         )
         try:
-            smallest: Play = find(made, self._fails, settings=how, random=dice)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", HypothesisWarning)
+                smallest = find(made, self._fails, settings=how, random=dice)
         except NoSuchExample:
-            return None
-        return smallest
+            return
+        self._show(smallest)
+        self._first = None
 
     # the condition that Hypothesis asks for
 
@@ -183,6 +211,9 @@ class Campaign:
     def _look(self, session: Play) -> bool:
         if monotonic() > self._until:
             raise _Enough("it ended early, as the time was up")
+        if key(session) in self._known or self.played >= self.wanted.examples:
+            return False
+        self._known.add(key(session))
         self.played += 1
         self._progress(self.played, self.wanted.examples, f"sessions, {len(self.found)} failures")
         if any(stimulus.name in self._deadly or stimulus.template.name in self._slow for stimulus in session):
@@ -200,10 +231,24 @@ class Campaign:
     def _shrinks(self, session: Play, hunt: _Hunt) -> bool:
         name = key(session)
         if name not in hunt.known:
-            if hunt.left <= 0:
+            if hunt.left <= 0 or monotonic() > self._until:
                 return False
             hunt.known[name] = self._same(session, hunt)
         return hunt.known[name] is not None
+
+    def _thinned(self, session: Play, hunt: _Hunt) -> Play:
+        """A session without what it can do without: Hypothesis keeps the deviation that the round is about."""
+        hunt.left = max(hunt.left, 2 * LONGEST * (1 + RESTART + WAIT))
+        for number in reversed(range(len(session))):
+            shorter = session[:number] + session[number + 1 :]
+            if shorter and self._shrinks(shorter, hunt):
+                session = shorter
+        for number, stimulus in enumerate(session):
+            straight = replace(stimulus, deviation=None, value=None)
+            straighter = (*session[:number], straight, *session[number + 1 :])
+            if stimulus.deviation is not None and self._shrinks(straighter, hunt):
+                session = straighter
+        return session
 
     def _same(self, session: Play, hunt: _Hunt) -> Failure | None:
         """The failure that is hunted, where this session shows it, too."""
@@ -215,16 +260,18 @@ class Campaign:
         return next(same, None)
 
     def _is_new(self, failure: Failure) -> bool:
-        return failure.verdict.requirement not in self._ignored and failure.key not in {
-            (found.verdict.requirement, found.verdict.scenario) for found in self.found
-        }
+        return failure.verdict.requirement not in self._ignored and failure.key not in self._done
 
     def _play(self, session: Play) -> Outcomes:
         try:
             peer = self._line.peer()
             out: Outcomes = self._portal.call(self._line.player.play, session)
         except PeerUnavailable as gone:
-            raise _Enough(f"it ended early, as the server is gone: {gone}") from None
+            raise _Enough(f"it ended early, as the server is gone: {gone}", gone=True) from None
+        except Exception as error:
+            told = f"this is a bug in mcpcheck, please report it with the seed {self.wanted.seed}: {bug(error)}"
+            self.troubles.append(Trouble("campaign", told))
+            raise _Enough("it ended early, as mcpcheck failed") from error
         self._take(out, peer)
         if out.over or not peer.transport.alive:
             self._line.close()
@@ -237,7 +284,8 @@ class Campaign:
         records = peer.transport.log.records
         for verdict in (*out.suspicions, *(failure.verdict for failure in out.failures if closing)):
             evidence = {n: records[n - 1] for n in verdict.frames if 0 < n <= len(records)}
-            self.suspicions.setdefault((verdict.requirement, verdict.scenario), (verdict, evidence))
+            who = verdict.scenario if verdict.requirement in self._owed else ""
+            self.suspicions.setdefault((verdict.requirement, who), (verdict, evidence))
         if out.slow:
             self._slow.add(out.slow)
 
@@ -247,32 +295,45 @@ class Campaign:
         """Play the smallest session, or else the first one, on a fresh connection, and keep what it shows."""
         assert self._first
         assert self._hunt
-        session, first, records, started = self._first
+        session, first, *_ = self._first
+        smallest = self._thinned(smallest, self._hunt)
         failure = self._hunt.known.get(key(smallest)) or first
+        self._done.add(failure.key)
         for candidate in {key(each): each for each in (smallest, session)}.values():
-            again = self._again(candidate, failure.verdict.requirement)
+            again = self._again(candidate, failure)
             if again is not None:
                 self._keep(again)
                 return
-        told = f"{first.verdict.actual}; it did not come again when the session was played by itself"
-        verdict = replace(first.verdict, outcome=Outcome.SUSPECT, actual=told)
-        self._keep(Found(verdict, session, "", records, started, False), fatal=first.fatal, owed=first.owed)
+        self._keep_first(self._first, gone=False)
 
-    def _again(self, session: Play, requirement: str) -> Found | None:
+    def _again(self, session: Play, failure: Failure) -> Found | None:
+        """A failure, played on a fresh connection: there the same may show as another requirement that is broken."""
         self._line.close()
         out = self._play(session)
         peer = self._line.last
-        same = [f for f in out.failures if f.verdict.requirement == requirement]
+        by_id = [f for f in out.failures if f.verdict.requirement == failure.verdict.requirement]
+        same = by_id or [f for f in out.failures if f.verdict.scenario == failure.verdict.scenario]
         self._line.close()  # its end belongs to the capture
         if not same:
             return None
-        log = peer.transport.log
         self._remember(same[0])
+        log = peer.transport.log
         return Found(same[0].verdict, session, "", list(log.records), log.started, True)
 
-    def _keep(self, found: Found, *, fatal: bool = False, owed: bool = False) -> None:
-        if fatal or owed:
-            self._remember(Failure(found.verdict, owed, fatal))
+    def _keep_first(self, seen: _Seen, gone: bool) -> None:
+        """Keep a failure that was seen once: a suspicion, unless the server has been gone since."""
+        session, first, records, started = seen
+        verdict = first.verdict
+        if not (gone and first.fatal):
+            told = f"{verdict.actual}; it did not come again when the session was played by itself"
+            verdict = replace(verdict, outcome=Outcome.SUSPECT, actual=told)
+        self._keep(Found(verdict, session, "", records, started, False))
+
+    def _keep(self, found: Found) -> None:
+        known = found.verdict.requirement, found.verdict.scenario
+        if any((one.verdict.requirement, one.verdict.scenario) == known for one in self.found):
+            return
+        self._done.add(known)
         found.name = f"failure-{len(self.found) + 1}"
         found.verdict = replace(found.verdict, session=found.name)
         self.found.append(found)
@@ -309,7 +370,7 @@ class _Line:
 
     def peer(self) -> Peer:
         """A connection that lives."""
-        if self._peer is not None and not self._peer.transport.alive:
+        if self._peer is not None and (not self._peer.transport.alive or self._peer.frame > FRAMES):
             self.close()
         if self._peer is None:
             self._open()

@@ -20,11 +20,16 @@ from mcpcheck.session import ids
 from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire import mcp_http
 from mcpcheck.wire.event import Answer, Exited
+from mcpcheck.wire.record import Dir
 
 ANSWERED = "base.response.one-per-request"
 STATELESS = "base.stateless.no-prior-context"
 NOT_ANSWERED = "base.notification.no-response"
 MATCHING = frozenset({ANSWERED, "base.result.id-match", "base.error.id-match", "base.error.id-unreadable"})
+BY_ITSELF = ("base.message.", "stdio.", "base.error.shape", "base.error.code", "base.response.result-xor-error")
+"""What can be judged of a message without knowing what it answers."""
+ONE_ERA = "http.compat."
+"""What holds for servers of one era only."""
 _OTHER_LAYER = frozenset({401, 403, 429, 503})
 _EXIT = 1.0
 """Seconds for the exit of a process whose output has ended."""
@@ -68,6 +73,7 @@ class _Sent:
     reply: Reply
     first: int  # the number of its first frame
     named: list[Any]  # the ids that it names
+    session: int  # the number of its session on this connection
 
     def named_by(self, answer: Answer) -> bool:
         """Whether an answer has one of its ids."""
@@ -91,9 +97,11 @@ class Player:
         self.serves = serves
         self.sent: list[_Sent] = []  # in the session that is played
         self.out = Outcomes()
+        self._sessions = 0
         self._past: list[_Sent] = []  # on this connection, before it
         self._answers: dict[int, Answer] = {}  # in the session that is played, by their frames
         self._old: dict[int, Answer] = {}
+        self._unsound: dict[ids.Key, _Sent] = {}  # by the ids that they name; no other stimulus has one of these
 
     async def play(self, session: Play) -> Outcomes:
         """Send each stimulus, then two fences."""
@@ -128,6 +136,7 @@ class Player:
         self._old |= self._answers
         self._answers.clear()
         self._past += self.sent
+        self._sessions += 1
         self.sent = []
         self.out = Outcomes()
         doubtful = [replace(failure.verdict, outcome=Outcome.SUSPECT) for failure in late.failures]
@@ -154,7 +163,9 @@ class Player:
             else:
                 for line in draft.text.split(b"\n"):
                     reply = await peer.send(line, draft.message, end=draft.end)
-        sent = _Sent(stimulus, reply, first, named)
+        sent = _Sent(stimulus, reply, first, named, self._sessions)
+        if not stimulus.sound:
+            self._unsound |= {ids.key(id): sent for id in named}
         if peer.kind == "http" or (stimulus.owes.waits and reply.call is not None):
             await peer.hear(reply)
             await self._silence(sent)
@@ -176,13 +187,31 @@ class Player:
     async def _fences(self) -> None:
         """Two of them: what a server that does one thing at a time says too late or too often has come by then."""
         for _ in range(2):
-            reply = await self.peer.try_ask("server/discover")
-            if reply.answer is None and reply.status not in _OTHER_LAYER:
+            reply, answer = await self._fence()
+            if answer is None and reply.status not in _OTHER_LAYER:
                 await self._unanswered(reply)
                 return
-        if self.serves and reply.is_error:
+        if self.serves and answer is not None and answer.has_error:
             said = f"{reply.told()}; before that it was answered with a result"
             self._fail(STATELESS, reply.frames, "server/discover is served as before", said, fatal=True)
+
+    async def _fence(self) -> tuple[Reply, Answer | None]:
+        """A request that has to be answered, and the answer with its own id, whatever the rules take for its answer."""
+        peer = self.peer
+        message = peer.request("server/discover")
+        reply = await peer.send(peer.encode(message), message)
+
+        def found() -> Answer | None:
+            late = (e for e in reversed(peer.events) if e.record.n > reply.frame and isinstance(e, Answer))
+            return next((e for e in late if e.has_id and ids.key(e.id) == ids.key(message["id"])), None)
+
+        if peer.kind == "http":
+            await peer.hear(reply)
+        else:
+            await peer.until(lambda: found() is not None or not peer.transport.alive)
+            await peer.hear(reply, 0)
+            reply.waited = peer.answer_within
+        return reply, found() or (reply.answer if peer.kind == "http" else None)
 
     async def _unanswered(self, reply: Reply) -> None:
         peer = self.peer
@@ -282,27 +311,71 @@ class Player:
         sent = self._sent_at(verdict)
         if sent is None:
             return verdict
+        verdict = replace(verdict, scenario=sent.stimulus.name)
+        if not self._certain(verdict) or (self._is_nameless(verdict) and self._unsound_before(sent)):
+            return None
+        if sent.stimulus.deviation is None:
+            return verdict
+        if not self._said_by_server(verdict):
+            return None
+        if verdict.requirement.startswith(ONE_ERA) and self.peer.lab.inventory.legacy:
+            return None
+        return self._excused(verdict, sent)
+
+    def _excused(self, verdict: Verdict, sent: _Sent) -> Verdict | None:
         stimulus = sent.stimulus
-        verdict = replace(verdict, scenario=stimulus.name)
-        answers = [found for n in verdict.frames if (found := self._answers.get(n) or self._old.get(n))]
-        nameless = bool(answers) and all(answer.has_error and answer.id is None for answer in answers)
-        if verdict.requirement == NOT_ANSWERED and stimulus.owes is not Owes.NOTHING and nameless:
+        if verdict.requirement == NOT_ANSWERED and stimulus.owes is not Owes.NOTHING and self._is_nameless(verdict):
             return None
         if stimulus.sound:
             return verdict
+        answers = self._answers_in(verdict)
         if verdict.requirement in MATCHING:
             known = all(sent.named_by(answer) or answer.id is None for answer in answers)
             return None if known else replace(verdict, outcome=Outcome.SUSPECT)
         return None if verdict.outcome is Outcome.SUSPECT else verdict
 
+    def _is_nameless(self, verdict: Verdict) -> bool:
+        """Whether it is about which message an error without an id answers."""
+        answers = self._answers_in(verdict)
+        about = verdict.requirement in MATCHING or verdict.requirement == NOT_ANSWERED
+        return about and bool(answers) and all(answer.has_error and answer.id is None for answer in answers)
+
+    def _unsound_before(self, sent: _Sent) -> bool:
+        """stdio: whether an error without an id may be meant for an earlier message of the same session."""
+        alike = (one for one in chain(self._past, self.sent) if one.session == sent.session and one.first < sent.first)
+        return self.peer.kind == "stdio" and any(not one.stimulus.sound for one in alike)
+
+    def _said_by_server(self, verdict: Verdict) -> bool:
+        """Whether something that the server sent is in it; silence is judged by what was owed."""
+        records = self.peer.transport.log.records
+        return any(records[n - 1].dir is Dir.S2C for n in verdict.frames if 0 < n <= len(records))
+
+    def _certain(self, verdict: Verdict) -> bool:
+        """Whether the rules can tell what an answer belongs to.
+
+        They cannot once a lenient server has answered text that is no message to them: they take that answer for one
+        to the fence, and the fence's for one too many. What an answer is by itself can still be judged.
+        """
+        if verdict.requirement.startswith(BY_ITSELF) or self.peer.kind == "http":
+            return True
+        unread = [sent for sent in self.sent if sent.reply.call is None and not sent.stimulus.sound]
+        lenient = [n for n, answer in self._answers.items() if any(sent.named_by(answer) for sent in unread)]
+        return not lenient or max(verdict.frames, default=0) < min(lenient)
+
     def _sent_at(self, verdict: Verdict) -> _Sent | None:
-        """The stimulus that a verdict is about: one whose frame it names, else the last one before it."""
+        """The stimulus that a verdict is about: whose answer or frame it names, else the last one before it."""
+        for answer in self._answers_in(verdict):
+            if answer.has_id and ids.key(answer.id) in self._unsound:
+                return self._unsound[ids.key(answer.id)]
         for sent in self.sent:
             if sent.reply.frame in verdict.frames or sent.first in verdict.frames:
                 return sent
         last = max(verdict.frames, default=0)
         before = (sent for sent in chain(reversed(self.sent), reversed(self._past)) if sent.first <= last)
         return next(before, None)
+
+    def _answers_in(self, verdict: Verdict) -> list[Answer]:
+        return [found for n in verdict.frames if (found := self._answers.get(n) or self._old.get(n))]
 
 
 @cache

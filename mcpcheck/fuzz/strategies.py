@@ -18,7 +18,7 @@ from mcpcheck.lab import Lab
 from mcpcheck.peer import ALL_CAPABILITIES, Peer
 from mcpcheck.session import ids
 
-LONGEST = 3
+LONGEST = 4
 """How many stimuli a session has at most."""
 
 MOST = 8
@@ -28,7 +28,7 @@ ID_KINDS = ("integer", "string", "text", "zero", "empty", "negative", "largest",
 CAPABILITIES: tuple[dict[str, Any], ...] = ({}, ALL_CAPABILITIES, {"elicitation": {}}, {"experimental": {"x": {}}})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Template:
     """A valid message without its id. ``quick``: a server that answers at all answers it at once."""
 
@@ -148,25 +148,39 @@ def templates(lab: Lab) -> Iterator[Template]:
     yield Template("notifications/cancelled", params, kind="notification", breaks=cancelled)
 
 
-def sessions(lab: Lab) -> st.SearchStrategy[Play]:
-    """Sessions for one server, which shrink to fewer messages, to simpler ones, and to those that are valid."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Choice:
+    """A deviation with the messages of a server that it can bend; None for the messages as they are."""
+
+    deviation: Deviation | None
+    templates: tuple[Template, ...]
+
+    def by_method(self) -> list[tuple[Template, ...]]:
+        """The templates, those of one method together: a server may have many tools."""
+        methods = dict.fromkeys(template.method for template in self.templates)
+        return [tuple(one for one in self.templates if one.method == method) for method in methods]
+
+
+def choices(lab: Lab) -> list[Choice]:
+    """Everything that this server can be sent; the first is what is valid."""
     found = tuple(templates(lab))
-    choices: list[tuple[Deviation | None, tuple[Template, ...]]] = []
-    for bent in deviations(lab.target.kind):
-        fitting = tuple(template for template in found if bent.fits(template.method, template.kind))
-        if fitting:
-            choices.append((bent, fitting))
-    return st.lists(_stimuli(found, choices), min_size=1, max_size=LONGEST).map(tuple)
+    able = ((bent, tuple(t for t in found if bent.fits(t.method, t.kind))) for bent in deviations(lab.target.kind))
+    return [Choice(None, found), *(Choice(bent, fitting) for bent, fitting in able if fitting)]
+
+
+def sessions(lead: Choice, among: list[Choice]) -> st.SearchStrategy[Play]:
+    """Sessions around one stimulus of a certain kind, which shrink to that one alone."""
+    others = st.one_of(_stimuli(st.just(among[0])), _stimuli(st.sampled_from(among)), _stimuli(st.sampled_from(among)))
+    before = st.lists(others, max_size=(LONGEST - 1) // 2)
+    after = st.lists(others, max_size=LONGEST - 1 - (LONGEST - 1) // 2)
+    return st.tuples(before, _stimuli(st.just(lead)), after).map(lambda parts: (*parts[0], parts[1], *parts[2]))
 
 
 @st.composite
-def _stimuli(
-    draw: st.DrawFn, found: tuple[Template, ...], choices: list[tuple[Deviation | None, tuple[Template, ...]]]
-) -> Stimulus:
-    bent, fitting = None, found
-    if draw(st.sampled_from((False, True, True, True))):
-        bent, fitting = draw(st.sampled_from(choices))
-    template = draw(st.sampled_from(fitting))
+def _stimuli(draw: st.DrawFn, among: st.SearchStrategy[Choice]) -> Stimulus:
+    choice = draw(among)
+    bent = choice.deviation
+    template = draw(st.sampled_from(draw(st.sampled_from(choice.by_method()))))
     return Stimulus(
         template=template,
         id_kind=draw(st.sampled_from(ID_KINDS)) if template.kind == "request" else ID_KINDS[0],

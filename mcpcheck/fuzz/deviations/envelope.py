@@ -67,7 +67,7 @@ def no_id(draft: Draft, value: Any) -> None:
     breaks="base.notification.no-id",
     owes=Owes.ANYTHING,
     of="notification",
-    values=one_of("mcpcheck-not-mine", 0, -7, ""),
+    values=one_of("mcpcheck-not-mine", 987654321, -987654321),
     sound=False,
 )
 def id_of_notification(draft: Draft, value: Any) -> None:
@@ -147,9 +147,8 @@ def extra_member(draft: Draft, value: Any) -> None:
 @deviation(
     breaks="base.message.form",
     owes=Owes.ERROR_OR_NOTHING,
-    under=INVALID,
     sound=False,
-    values=one_of({"result": {}}, {"error": {"code": 1, "message": ""}}, {"result": None}, {"error": None}),
+    values=one_of({"result": {}}, {"error": {"code": 1, "message": ""}}, {"result": {}, "error": {}}),
 )
 def result_beside_method(draft: Draft, value: Any) -> None:
     """A request that has a result or an error, too."""
@@ -157,7 +156,7 @@ def result_beside_method(draft: Draft, value: Any) -> None:
 
 
 @deviation(
-    breaks="base.pattern.client-no-responses",
+    breaks=("base.pattern.client-no-responses", "base.response.result-xor-error"),
     owes=Owes.ERROR_OR_NOTHING,
     sound=False,
     values=one_of({"result": {}}, {"error": {"code": -32603, "message": "mcpcheck"}}, {"result": {}, "error": {}}),
@@ -169,7 +168,12 @@ def response_to_nothing(draft: Draft, value: Any) -> None:
     draft.message.update(message)
 
 
-@deviation(breaks="base.message.form", owes=Owes.ERROR_OR_NOTHING, sound=False, values=one_of({}, {"jsonrpc": "2.0"}))
+@deviation(
+    breaks=("base.message.form", "stdio.client.stdin-pure"),
+    owes=Owes.ERROR_OR_NOTHING,
+    sound=False,
+    values=one_of({}, {"jsonrpc": "2.0"}),
+)
 def nothing_in_it(draft: Draft, value: Any) -> None:
     """An object without method, result and error."""
     draft.message.clear()

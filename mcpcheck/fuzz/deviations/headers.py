@@ -61,7 +61,7 @@ def no_name(draft: Draft, value: Any) -> None:
 
 
 @deviation(
-    breaks=("http.headers.mcp-name", "http.headers.mcp-name-base64"),
+    breaks=("http.headers.mcp-name", "http.headers.mcp-name-base64", "http.param.base64-markers"),
     owes=Owes.ERROR,
     under="http.headers.name-mismatch-rejected",
     sure=True,
@@ -74,7 +74,7 @@ def other_name(draft: Draft, value: Any) -> None:
     draft.headers["Mcp-Name"] = value
 
 
-@deviation(breaks="http.version.header-present", owes=Owes.ANSWER, transports=HTTP)
+@deviation(breaks="http.version.header-present", owes=Owes.ANSWER, sound=False, transports=HTTP)
 def no_version(draft: Draft, value: Any) -> None:
     """The header MCP-Protocol-Version is absent: a server may take that for a client of 2025-03-26."""
     draft.headers["MCP-Protocol-Version"] = None
@@ -122,7 +122,13 @@ def extra(draft: Draft, value: Any) -> None:
     draft.more_headers[value[0]] = value[1]
 
 
-@deviation(owes=Owes.ANYTHING, transports=HTTP, values=one_of("mcp-method", "mcp-protocol-version", "content-type"))
+@deviation(
+    breaks=("http.headers.mcp-method", "http.version.header-present"),
+    owes=Owes.ANYTHING,
+    sound=False,
+    transports=HTTP,
+    values=one_of("mcp-method", "mcp-protocol-version", "content-type"),
+)
 def doubled(draft: Draft, value: Any) -> None:
     """A header stands twice, with the same value."""
     said = {"mcp-method": draft.message["method"], "mcp-protocol-version": draft.meta[PROTOCOL_VERSION]}
@@ -131,6 +137,7 @@ def doubled(draft: Draft, value: Any) -> None:
 
 @deviation(
     owes=Owes.ANYTHING,
+    sound=False,
     transports=HTTP,
     values=one_of("text/plain", None, "", "application/xml", "application/json; charset=latin-1", "x" * 2000),
 )
@@ -142,6 +149,7 @@ def other_content_type(draft: Draft, value: Any) -> None:
 @deviation(
     breaks="http.send.accept-both",
     owes=Owes.ANYTHING,
+    sound=False,
     transports=HTTP,
     values=one_of("application/json", "text/event-stream", None, "", "text/html", ";"),
 )

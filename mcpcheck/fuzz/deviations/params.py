@@ -101,7 +101,13 @@ def capabilities_of_other_type(draft: Draft, value: Any) -> None:
 
 
 @deviation(
-    breaks=(SHAPE, "base.capabilities.client-shape"),
+    breaks=(
+        SHAPE,
+        "base.capabilities.client-shape",
+        "elicit.capability.shape",
+        "sampling.capability.shape",
+        "roots.capability.shape",
+    ),
     owes=Owes.ANSWER,
     values=one_of({"elicitation": 5}, {"sampling": []}, {"roots": None}, {"experimental": {"mcpcheck": 5}}, {"": {}}),
 )
@@ -205,7 +211,7 @@ def long(draft: Draft, value: Any) -> None:
     draft.params["mcpcheck"] = "x" * value
 
 
-@deviation(owes=Owes.ANYTHING, sound=False, values=one_of(300, 20_000))
+@deviation(owes=Owes.ANYTHING, sound=False, values=one_of(300, 3000))
 def many(draft: Draft, value: Any) -> None:
     """A _meta of many members."""
     draft.meta.update({f"com.example/m{number}": number for number in range(value)})

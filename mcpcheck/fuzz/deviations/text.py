@@ -114,7 +114,7 @@ def other_encoding(draft: Draft, value: Any) -> None:
     draft.data = draft.text.decode().encode(value)
 
 
-@deviation(breaks=PURE, owes=Owes.ANYTHING, sound=False)
+@deviation(breaks=(PURE, UTF8), owes=Owes.ANYTHING, sound=False)
 def byte_order_mark(draft: Draft, value: Any) -> None:
     """A byte order mark before the text."""
     draft.data = b"\xef\xbb\xbf" + draft.text
@@ -138,7 +138,7 @@ def lone_value(draft: Draft, value: Any) -> None:
 
 
 @deviation(
-    breaks=("base.message.single-object", "base.message.form", "base.message.params-object"),
+    breaks=("base.message.single-object", "base.message.form", PURE),
     owes=Owes.ERROR_OR_NOTHING,
     under="base.error.batch-rejected",
     sound=False,

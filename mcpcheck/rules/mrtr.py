@@ -6,7 +6,8 @@ from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import inputs, result_of
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
-from mcpcheck.session.session import Call, Session
+from mcpcheck.session.call import Call
+from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, INPUT_METHODS, MODERN_METHODS
 from mcpcheck.wire.record import Dir

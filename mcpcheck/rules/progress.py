@@ -6,7 +6,8 @@ from mcpcheck.rules import shapes
 from mcpcheck.rules.payloads import integral, is_call, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
-from mcpcheck.session.session import Call, Session
+from mcpcheck.session.call import Call
+from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.record import Dir
 

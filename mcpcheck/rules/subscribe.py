@@ -8,7 +8,8 @@ from mcpcheck.rules.places import result_of
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
 from mcpcheck.session import ids
-from mcpcheck.session.session import Call, Session
+from mcpcheck.session.call import Call
+from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import SUBSCRIPTION_ID
 from mcpcheck.wire.record import Dir
@@ -43,10 +44,10 @@ def ack_shape(note: Notification, session: Session) -> Verdicts:
 
 
 def _listen(note: Notification, session: Session) -> bool:
-    """Whether a notification comes on the stream of a subscription, or is of its kind where streams are shared."""
+    """Whether a notification is on the stream of an open subscription, or of its kind where streams are shared."""
     if session.exchange is not None:
         call = session.exchange.call
-        return call is not None and call.request.method == "subscriptions/listen"
+        return call is not None and call.open and call.request.method == "subscriptions/listen"
     return note.method in OF_SUBSCRIPTIONS
 
 

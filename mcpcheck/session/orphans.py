@@ -5,14 +5,12 @@ requests that were open at the time have their own answers, it was not meant for
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcpcheck.session import ids
+from mcpcheck.session.call import Call
 from mcpcheck.wire.event import Answer, Event, Notification
 from mcpcheck.wire.record import Dir
-
-if TYPE_CHECKING:
-    from mcpcheck.session.session import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Orphan(Event):
     kind: str
     answer: Answer
     revision: str | None = None
-    call: "Call | None" = None
+    call: Call | None = None
     notification: Notification | None = None
 
 
@@ -35,7 +33,7 @@ class Orphan(Event):
 class _Held:
     answer: Answer
     revision: str | None
-    calls: "list[Call]"
+    calls: list[Call]
     notification: Notification | None
 
 
@@ -62,7 +60,7 @@ class Orphans:
         """Something was sent that is no message, and so may be answered with an error that has no id."""
         self._sides[sender].unreadable += 1
 
-    def answered(self, asker: Dir, call: "Call") -> list[Event]:
+    def answered(self, asker: Dir, call: Call) -> list[Event]:
         """A request got its answer: older notifications of its sender won't get one any more."""
         side = self._sides[asker]
         n = call.request.record.n
@@ -73,7 +71,7 @@ class Orphans:
         side.held = [held for held in side.held if held.calls]
         return settled
 
-    def take(self, answer: Answer, asker: Dir, calls: "list[Call]", revision: str | None) -> Event | None:
+    def take(self, answer: Answer, asker: Dir, calls: list[Call], revision: str | None) -> Event | None:
         """Tell an orphan, or hold it. ``calls`` are the open requests of the asker."""
         side = self._sides[asker]
         nameless = answer.id is None
@@ -85,6 +83,7 @@ class Orphans:
         alike = [call for call in calls if ids.alike(call.request.id, answer.id)]
         if alike:
             return Orphan(answer.record, "misnamed", answer, revision, call=alike[0])
+        calls = [call for call in calls if call.request.method != "subscriptions/listen"]  # it waits for its end
         notification = side.notifications.pop() if side.notifications else None
         if not calls and notification is None and answer.has_error and side.unreadable:
             side.unreadable -= 1

@@ -1,12 +1,10 @@
 """Rounds: which request repeats which, when a client brings the input that it was asked for (mrtr.client.new-id)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcpcheck.session.call import Call
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import INPUT_METHODS, NAMED_BY
-
-if TYPE_CHECKING:
-    from mcpcheck.session.session import Call
 
 _MOST = 200
 """How many requests for input may wait for their retry; older ones are forgotten."""
@@ -18,12 +16,12 @@ class Rounds:
     def __init__(self) -> None:
         self._waiting: list[Call] = []
 
-    def answered(self, call: "Call", answer: Answer) -> None:
+    def answered(self, call: Call, answer: Answer) -> None:
         """A result came; input_required is kept."""
         if call.request.method in INPUT_METHODS and answer.result.get("resultType") == "input_required":
             self._waiting = [*self._waiting[-_MOST:], call]
 
-    def asked(self, call: "Call") -> "Call | None":
+    def asked(self, call: Call) -> Call | None:
         """The call that a request repeats; None where it brings no input, or what it repeats was not seen."""
         request = call.request
         responses, state = request.param("inputResponses"), request.param("requestState")
@@ -34,13 +32,13 @@ class Rounds:
         return fitting[-1] if fitting else alike[-1] if len(alike) == 1 else None
 
 
-def _subject(call: "Call") -> tuple[str, Any]:
+def _subject(call: Call) -> tuple[str, Any]:
     """What a request is about: its method, and the tool, prompt or resource."""
     method = call.request.method
     return method, call.request.param(NAMED_BY[method])
 
 
-def _fits(old: "Call", responses: Any, state: Any) -> bool:
+def _fits(old: Call, responses: Any, state: Any) -> bool:
     """Whether a retry's state and answers go with what the old call's result asked for."""
     result = old.answer.result if old.answer else None
     if not isinstance(result, dict):

@@ -8,10 +8,11 @@ What becomes clear only later (a stray line, an answer without a request) comes 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from mcpcheck.session import ids
+from mcpcheck.session.call import Call, Exchange
+from mcpcheck.session.eras import Eras, after
 from mcpcheck.session.orphans import Orphan, Orphans
 from mcpcheck.session.rounds import Rounds
 from mcpcheck.session.strays import Strays
@@ -30,64 +31,13 @@ from mcpcheck.wire.event import (
     NotMessage,
     Request,
 )
-from mcpcheck.wire.protocol import LEGACY, MODERN, PROTOCOL_VERSION, SUBSCRIPTION_ID
-from mcpcheck.wire.record import Dir, Kind, RequestHead, ResponseHead, header
+from mcpcheck.wire.protocol import LEGACY, PROTOCOL_VERSION, SUBSCRIPTION_ID
+from mcpcheck.wire.record import Dir, Kind, header
+
+__all__ = ["Call", "Exchange", "Session"]
 
 BATCHES = "2025-03-26"
 """The only revision that has JSON-RPC batches."""
-
-
-@dataclass(slots=True)
-class Call:
-    """One request and what has come of it so far."""
-
-    request: Request
-    revision: str | None
-    exchange: "Exchange | None" = None
-    answers: list[Answer] = field(default_factory=list)
-    notifications: int = 0
-    cancelled: bool = False
-    lost: bool = False  # its exchange ended without an answer
-
-    @property
-    def answer(self) -> Answer | None:
-        return self.answers[0] if self.answers else None
-
-    @property
-    def open(self) -> bool:
-        return not self.answers
-
-
-@dataclass(slots=True)
-class Exchange:
-    """One HTTP request and its answer. ``ended`` is how it ended: "eof" or "abort"."""
-
-    n: int
-    request: RequestHead | None = None
-    request_frame: int = 0
-    response: ResponseHead | None = None
-    response_frame: int = 0
-    call: Call | None = None
-    notification: Notification | None = None  # what the client POSTed, where it was one
-    ended: str | None = None
-    to_endpoint: bool = True
-    has_body: bool = False  # the request has one
-
-    @property
-    def status(self) -> int | None:
-        return self.response.status if self.response else None
-
-    @property
-    def media_type(self) -> str:
-        """The answer's media type in lower case, without parameters; empty where there is none."""
-        value = header(self.response, "content-type") if self.response else None
-        return (value or "").partition(";")[0].strip().lower()
-
-    @property
-    def may_be_resumed(self) -> bool:
-        """Whether the answer may still come on another stream: event streams of the handshake era."""
-        legacy = self.call is not None and self.call.revision in LEGACY
-        return legacy and self.media_type == "text/event-stream"
 
 
 class Session:
@@ -98,7 +48,6 @@ class Session:
 
     def __init__(self, transport: str = "stdio", default: str | None = None, *, one_client: bool | None = None) -> None:
         self.transport = transport
-        self.default = default
         self.one_client = transport == "stdio" if one_client is None else one_client
         self.revision: str | None = default
         self.call: Call | None = None  # the call that the event belongs to
@@ -108,9 +57,6 @@ class Session:
         self.exchange: Exchange | None = None
         self.kept_back = False  # the event is a line that may be part of a longer text: not to be judged yet
         self.whole = True  # the recording shows everything from the beginning to here
-        self.modern_seen = False
-        self.negotiated: str | None = None  # the legacy revision that initialize settled on
-        self._beyond = False  # initialize settled on a version that is no released revision
         self.capabilities: dict[str, Any] = {}  # the server's, as it last declared them
         self.supported: tuple[str, ...] = ()  # versions that a discover result listed
         self.discovered = False
@@ -121,10 +67,10 @@ class Session:
         self._open: dict[tuple[Dir, ids.Key], list[Call]] = {}
         self._settled: set[tuple[Dir, ids.Key]] = set()
         self._exchanges: dict[int, Exchange] = {}
-        self._sessions: dict[str, str] = {}  # legacy HTTP: session id to negotiated revision
         self._unread: set[tuple[Dir, ids.Key]] = set()  # ids of objects that were no message
         self._last_unreadable = {Dir.C2S: 0, Dir.S2C: 0}
         self._listens: dict[ids.Key, Call] = {}  # subscriptions/listen requests, open or ended
+        self._eras = Eras(default)
         self._strays = Strays()
         self._orphans = Orphans()
         self._rounds = Rounds()
@@ -161,7 +107,7 @@ class Session:
 
     def settled_version(self, session_id: str | None) -> str | None:
         """The revision that a legacy session on HTTP has settled on; None where its initialize was not seen."""
-        return self._sessions.get(session_id) if session_id is not None else self.negotiated
+        return self._eras.sessions.get(session_id) if session_id is not None else self._eras.negotiated
 
     def listen(self, id: Any) -> Call | None:
         """The subscriptions/listen request with this id, open or ended."""
@@ -256,13 +202,15 @@ class Session:
 
     def _request(self, event: Request) -> None:
         place = (event.dir, ids.key(event.id))
-        if event.in_batch and self._ambient() != BATCHES:
+        if event.in_batch and self._eras.ambient != BATCHES:
             self._unread.add(place)  # no revision but one knows batches: its elements are no requests
             return
         same = self._open.setdefault(place, [])
         self.clash = same[-1] if same else None
-        self.modern_seen = self.modern_seen or PROTOCOL_VERSION in event.meta
-        call = Call(event, self._revision_of_request(event), self.exchange)
+        self._eras.modern_seen = self._eras.modern_seen or PROTOCOL_VERSION in event.meta
+        call = Call(
+            event, self._eras.of_request(event, self.exchange.request if self.exchange else None), self.exchange
+        )
         self.call = call
         same.append(call)
         self._settled.discard(place)
@@ -311,8 +259,7 @@ class Session:
         elif self.exchange is not None and asker is Dir.C2S:
             self._tell(event, self._kind_on_http(self.exchange, event), None)
         elif self.whole:
-            waiting = [call for call in self.open_calls(asker) if call.request.method != "subscriptions/listen"]
-            told = self._orphans.take(event, asker, waiting, self._ambient())
+            told = self._orphans.take(event, asker, self.open_calls(asker), self._eras.ambient)
             if isinstance(told, Orphan):
                 self._pending.append(told)
                 self.near = told.call
@@ -329,7 +276,7 @@ class Session:
         return "unreadable" if event.id is None else "invented"
 
     def _tell(self, event: Answer, kind: str, call: Call | None) -> None:
-        revision = call.revision if call else self._ambient()
+        revision = call.revision if call else self._eras.ambient
         note = self.exchange.notification if self.exchange else None
         self._pending.append(Orphan(event.record, kind, event, revision, call, note))
 
@@ -400,23 +347,13 @@ class Session:
             self._take_capabilities(result)
             version = result.get("protocolVersion")
             if isinstance(version, str):
-                self._negotiated(version)
+                response = self.exchange.response if self.exchange else None
+                self._eras.negotiate(version, header(response, "mcp-session-id") if response else None)
 
     def _take_capabilities(self, result: dict[str, Any]) -> None:
         self.told_capabilities = True
         capabilities = result.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
-
-    def _negotiated(self, version: str) -> None:
-        session_id = None
-        if self.exchange and self.exchange.response:
-            session_id = header(self.exchange.response, "mcp-session-id")
-        if session_id is not None:
-            self._sessions[session_id] = version
-        elif version in LEGACY:
-            self.negotiated = version
-        elif version != MODERN:
-            self._beyond = True
 
     # which revision governs
 
@@ -425,55 +362,8 @@ class Session:
             return self.call.revision
         call = self.call or self.near or (self.exchange.call if self.exchange else None)
         if isinstance(event, Answer) and call:
-            return _after(call, event)
+            return after(call, event)
         if call:
             return call.revision
-        if self.exchange and self.exchange.request:
-            return self._revision_of_head(self.exchange.request) or self._ambient()
-        return self._ambient()
-
-    def _revision_of_request(self, request: Request) -> str | None:
-        if PROTOCOL_VERSION in request.meta:
-            return MODERN
-        if request.method == "initialize":
-            wanted = request.param("protocolVersion")
-            return wanted if wanted in LEGACY else LEGACY[-1]
-        if self.exchange and self.exchange.request:
-            version = self._revision_of_head(self.exchange.request)
-            if version:
-                return version
-        if request.method == "server/discover":
-            return MODERN
-        return self._ambient()
-
-    def _revision_of_head(self, head: RequestHead) -> str | None:
-        session_id = header(head, "mcp-session-id")
-        if session_id in self._sessions:
-            return self._sessions[session_id]
-        version = header(head, "mcp-protocol-version")
-        if version is None:
-            return None
-        return version if version in LEGACY else MODERN
-
-    def _ambient(self) -> str | None:
-        """The revision of what does not tell its own: once initialize has settled one, that one."""
-        if self.negotiated:
-            return self.negotiated
-        if self._beyond:
-            return None
-        if self.modern_seen:
-            return MODERN
-        if self._sessions:
-            return next(reversed(self._sessions.values()))
-        return self.default
-
-
-def _after(call: Call, answer: Answer) -> str | None:
-    """An answer goes by its request's revision; to initialize, by the one that the result names.
-
-    An error to initialize may come from a server of either era, so no revision's own rules apply to it.
-    """
-    if call.request.method != "initialize":
-        return call.revision
-    version = answer.result.get("protocolVersion") if isinstance(answer.result, dict) else None
-    return version if version in LEGACY else None
+        head = self.exchange.request if self.exchange else None
+        return (self._eras.of_head(head) if head else None) or self._eras.ambient

@@ -43,7 +43,7 @@ def test_the_catalogues_examples_of_a_requirement_show_what_they_claim(id: str) 
 
 
 def example(id: str, text: str) -> list[sessions.Case]:
-    """An example of the catalogue as a session; it names its revision and transport where they are not the usual ones."""
+    """An example of the catalogue as a session; it names its revision and transport where they are not the usual."""
     assert "# " not in text, f"{id}: an example is one session"
     return list(sessions.parse(text))
 

@@ -5,7 +5,8 @@ import re
 from mcpcheck.catalogue.schemas import Schemas
 from mcpcheck.rules.payloads import integral, is_due, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
-from mcpcheck.session.session import Call, Session
+from mcpcheck.session.call import Call
+from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import (
     CLIENT_CAPABILITIES,

@@ -2,7 +2,8 @@
 
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, suspect
-from mcpcheck.session.session import Exchange, Session
+from mcpcheck.session.call import Exchange
+from mcpcheck.session.session import Session
 from mcpcheck.session.strays import Stray
 from mcpcheck.wire import sse
 from mcpcheck.wire.event import Aborted, Answer, Closed, Event, HttpResponse, Message, Notification, SseNoData

@@ -1,0 +1,60 @@
+"""Call and Exchange: one request with what has come of it, and one HTTP request with its answer."""
+
+from dataclasses import dataclass, field
+
+from mcpcheck.wire.event import Answer, Notification, Request
+from mcpcheck.wire.protocol import LEGACY
+from mcpcheck.wire.record import RequestHead, ResponseHead, header
+
+
+@dataclass(slots=True)
+class Call:
+    """One request and what has come of it so far."""
+
+    request: Request
+    revision: str | None
+    exchange: "Exchange | None" = None
+    answers: list[Answer] = field(default_factory=list)
+    notifications: int = 0
+    cancelled: bool = False
+    lost: bool = False  # its exchange ended without an answer
+
+    @property
+    def answer(self) -> Answer | None:
+        return self.answers[0] if self.answers else None
+
+    @property
+    def open(self) -> bool:
+        return not self.answers
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One HTTP request and its answer. ``ended`` is how it ended: "eof" or "abort"."""
+
+    n: int
+    request: RequestHead | None = None
+    request_frame: int = 0
+    response: ResponseHead | None = None
+    response_frame: int = 0
+    call: Call | None = None
+    notification: Notification | None = None  # what the client POSTed, where it was one
+    ended: str | None = None
+    to_endpoint: bool = True
+    has_body: bool = False  # the request has one
+
+    @property
+    def status(self) -> int | None:
+        return self.response.status if self.response else None
+
+    @property
+    def media_type(self) -> str:
+        """The answer's media type in lower case, without parameters; empty where there is none."""
+        value = header(self.response, "content-type") if self.response else None
+        return (value or "").partition(";")[0].strip().lower()
+
+    @property
+    def may_be_resumed(self) -> bool:
+        """Whether the answer may still come on another stream: event streams of the handshake era."""
+        legacy = self.call is not None and self.call.revision in LEGACY
+        return legacy and self.media_type == "text/event-stream"

@@ -1,0 +1,72 @@
+"""Eras: which revision governs a message. It is a property of each message, not of the connection."""
+
+from mcpcheck.session.call import Call
+from mcpcheck.wire.event import Answer, Request
+from mcpcheck.wire.protocol import LEGACY, MODERN, PROTOCOL_VERSION
+from mcpcheck.wire.record import RequestHead, header
+
+
+class Eras:
+    """What initialize has settled, and what the messages have shown. ``default`` is for those that tell nothing."""
+
+    def __init__(self, default: str | None) -> None:
+        self.modern_seen = False
+        self.negotiated: str | None = None  # the legacy revision that initialize settled on
+        self.sessions: dict[str, str] = {}  # legacy HTTP: session id to negotiated revision
+        self._default = default
+        self._beyond = False  # initialize settled on no released revision
+
+    def negotiate(self, version: str, session_id: str | None) -> None:
+        """A result of initialize names a version, for an HTTP session or for the connection."""
+        if session_id is not None:
+            self.sessions[session_id] = version
+        elif version in LEGACY:
+            self.negotiated = version
+        elif version != MODERN:
+            self._beyond = True
+
+    def of_request(self, request: Request, head: RequestHead | None) -> str | None:
+        """The revision of a request; ``head`` is that of the POST that carries it."""
+        if PROTOCOL_VERSION in request.meta:
+            return MODERN
+        if request.method == "initialize":
+            wanted = request.param("protocolVersion")
+            return wanted if wanted in LEGACY else LEGACY[-1]
+        version = self.of_head(head) if head else None
+        if version:
+            return version
+        return MODERN if request.method == "server/discover" else self.ambient
+
+    def of_head(self, head: RequestHead) -> str | None:
+        """The revision that the headers of an HTTP request tell."""
+        session_id = header(head, "mcp-session-id")
+        if session_id in self.sessions:
+            return self.sessions[session_id]
+        version = header(head, "mcp-protocol-version")
+        if version is None:
+            return None
+        return version if version in LEGACY else MODERN
+
+    @property
+    def ambient(self) -> str | None:
+        """The revision of what does not tell its own: once initialize has settled one, that one."""
+        if self.negotiated:
+            return self.negotiated
+        if self._beyond:
+            return None
+        if self.modern_seen:
+            return MODERN
+        if self.sessions:
+            return next(reversed(self.sessions.values()))
+        return self._default
+
+
+def after(call: Call, answer: Answer) -> str | None:
+    """An answer goes by its request's revision; to initialize, by the one that the result names.
+
+    An error to initialize may come from a server of either era, so no revision's own rules apply to it.
+    """
+    if call.request.method != "initialize":
+        return call.revision
+    version = answer.result.get("protocolVersion") if isinstance(answer.result, dict) else None
+    return version if version in LEGACY else None

@@ -12,9 +12,11 @@ from mcpcheck.catalogue.load import load
 from mcpcheck.catalogue.requirement import Observe
 from mcpcheck.engine import judgeable
 from mcpcheck.lab import Target
+from mcpcheck.reference.server import Server
 from mcpcheck.verdict import Report
-from mcpcheck.wire.protocol import MODERN, REVISIONS
+from mcpcheck.wire.protocol import LEGACY, MODERN, REVISIONS
 from tests.support.conforming import broken, conform_in_memory, on_http, on_stdio
+from tests.support.handshake import broken_in_a_session
 from tests.support.proof import Mutant, file_name, mutants
 
 TOUR = (
@@ -33,7 +35,9 @@ TOUR = (
 )
 """Scenarios that cause every kind of traffic."""
 
-EVERYWHERE = [(mutant, transport) for mutant in mutants() for transport in mutant.transports]
+MODERN_MUTANTS = [mutant for mutant in mutants() if mutant.breaks or mutant.suspects]
+LEGACY_MUTANTS = [mutant for mutant in mutants() if mutant.breaks_legacy]
+EVERYWHERE = [(mutant, transport) for mutant in MODERN_MUTANTS for transport in mutant.transports]
 NAMES = [f"{mutant.name}-{transport}" for mutant, transport in EVERYWHERE]
 
 
@@ -53,7 +57,7 @@ def seen_by_rules(mutant: Mutant) -> bool:
     return ids <= judgeable() and all(load()[id].observe is Observe.WIRE for id in ids)
 
 
-@pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", MODERN_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_by_exactly_what_it_breaks(mutant: Mutant) -> None:
     tour = TOUR if seen_by_rules(mutant) else ()
     report = conform_in_memory(target(mutant, mutant.transports[0]), tour=tour)
@@ -69,6 +73,17 @@ def test_a_mutant_is_caught_by_the_same_in_a_whole_run_on_every_transport(mutant
     assert suspect(report) == mutant.suspects
 
 
+@pytest.mark.parametrize("mutant", LEGACY_MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_caught_in_a_legacy_session_by_exactly_what_it_breaks_there(mutant: Mutant) -> None:
+    assert issubclass(mutant.server, Server)
+    assert broken_in_a_session(on_stdio(mutant.server, LEGACY[-1:]), LEGACY[-1]) == mutant.breaks_legacy
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_the_reference_is_clean_in_a_legacy_session(revision: str) -> None:
+    assert broken_in_a_session(on_stdio(revisions=(revision,)), revision) == set()
+
+
 @pytest.mark.parametrize("revisions", [REVISIONS, (MODERN,)], ids=["all revisions", "modern only"])
 @pytest.mark.parametrize("opened", [on_stdio, on_http], ids=["stdio", "http"])
 def test_the_reference_is_clean(opened: type[Target], revisions: Sequence[str]) -> None:
@@ -79,6 +94,6 @@ def test_the_reference_is_clean(opened: type[Target], revisions: Sequence[str]) 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
 def test_a_mutant_is_named_after_what_it_breaks_and_says_so_in_one_sentence(mutant: Mutant) -> None:
-    assert any(mutant.name.startswith(file_name(id)) for id in mutant.breaks | mutant.suspects)
+    assert any(mutant.name.startswith(file_name(id)) for id in mutant.breaks | mutant.suspects | mutant.breaks_legacy)
     assert mutant.doc.endswith(".")
     assert "\n" not in mutant.doc

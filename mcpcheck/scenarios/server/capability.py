@@ -57,7 +57,7 @@ def judge_status(peer: Peer, reply: Reply) -> None:
         peer.check(id, reply.status == 400, reply, expected)
 
 
-@scenario(exercises=["base.meta.capability-not-relied", "mrtr.result.declared-capability"], fresh=True)
+@scenario(exercises=["base.meta.capability-not-relied", "mrtr.result.declared-capability"])
 async def undeclared_is_not_asked_for(peer: Peer) -> None:
     """Uses all that asks for input, declaring no capability: refused with -32021 or done without, never asked."""
     fixtures = offered(peer, *ASKING, "tool.multiple", "tool.capabilities")

@@ -3,7 +3,7 @@
 import click
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option(
     *("-o", "--output", "output"),
     metavar="FILE",

@@ -3,12 +3,14 @@
 It dies with the tap: a client that kills the tap means the server. Nothing else stands between the two.
 """
 
+import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Process:
 def start(command: list[str], mask: Iterable[int]) -> Process:
     """Start a command, with ``mask`` as its blocked signals. Raises OSError where it cannot be started."""
     bind = _death_signal()
+    env = _environment()
     in_r, in_w = os.pipe()
     out_r, out_w = os.pipe()
     err_r, err_w = os.pipe()
@@ -39,7 +42,7 @@ def start(command: list[str], mask: Iterable[int]) -> Process:
             bind()
             if os.getppid() == here:
                 signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-                os.execvp(command[0], command)
+                os.execvpe(command[0], command, env)
         except OSError as error:
             os.write(fault_w, str(error.errno).encode())
         finally:
@@ -52,6 +55,20 @@ def start(command: list[str], mask: Iterable[int]) -> Process:
         os.waitpid(pid, 0)
         raise OSError(int(fault), os.strerror(int(fault)))
     return Process(pid, in_w, out_r, err_r)
+
+
+def _environment() -> dict[str, str]:
+    """What this process was given, without what Python puts there itself where the locale is C."""
+    env = dict(os.environ)
+    if env.get("LC_CTYPE") in _COERCED:
+        try:
+            with open("/proc/self/environ", "rb") as file:
+                given = file.read().split(b"\0")
+        except OSError:
+            return env
+        if not any(pair.startswith(b"LC_CTYPE=") for pair in given):
+            del env["LC_CTYPE"]
+    return env
 
 
 def _death_signal() -> Callable[[], None]:
@@ -78,7 +95,7 @@ def die(number: int) -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    if number not in (signal.SIGKILL, signal.SIGSTOP):
+    with contextlib.suppress(OSError, ValueError):  # SIGKILL, and what the C library keeps for itself
         signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
     os.kill(os.getpid(), number)

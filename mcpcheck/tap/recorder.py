@@ -27,6 +27,9 @@ PATIENCE = 0.25
 DISK_PATIENCE = 0.02
 """Seconds that it may take where it is the disk that holds it up."""
 
+LONGEST_WORK = 30.0
+"""Seconds that one item may take: a line of many mebibytes on a busy machine."""
+
 _BURST = 0.02
 _FEW = 64  # items that need no count of their bytes
 _LOOK = 1.0  # seconds after which the queue is looked at all the same: the chunk in it may be slow to be taken
@@ -93,12 +96,15 @@ class Source:
             recorder.fault(error)
 
     def passed(self) -> None:
-        """Wake the recorder; where it is behind, give it the time that patience allows."""
+        """Wake the recorder; where it is behind, give it the time that patience allows. Never raises."""
         recorder = self._recorder
-        if not recorder.awake.is_set():
-            recorder.awake.set()
-        if len(recorder.queue) > _FEW and recorder.waiting > BEHIND:
-            recorder.catch_up()
+        try:
+            if not recorder.awake.is_set():
+                recorder.awake.set()
+            if len(recorder.queue) > _FEW and recorder.waiting > BEHIND:
+                recorder.catch_up()
+        except Exception as error:
+            recorder.fault(error)
 
 
 class Recorder:
@@ -148,15 +154,19 @@ class Recorder:
         self.problem = f"a fault of mcpcheck's own, please report it: {error!r}"
 
     def close(self, within: float) -> None:
-        """Write down what is waiting; give up when nothing has moved ``within`` seconds."""
+        """Write down what is waiting; give up when the disk has taken nothing for ``within`` seconds."""
         self._closing.set()
         self.awake.set()
-        before = -1
-        while self._thread.is_alive() and before != self._taken:
-            before = self._taken
-            self._thread.join(within)
-        if self._thread.is_alive():
-            self.problem = "the disk does not answer"
+        moved, taken = time.monotonic(), self._taken
+        while self._thread.is_alive():
+            now = time.monotonic()
+            if self._taken != taken:
+                moved, taken = now, self._taken
+            since = self._writing
+            if now - moved > LONGEST_WORK or (since is not None and now - since > within):
+                self.problem = "the disk does not answer"
+                return
+            self._thread.join(min(within, 0.1))
 
     def warning(self) -> str | None:
         """What the user has to know of the capture, in one sentence; None where all of it is there."""
@@ -184,8 +194,10 @@ class Recorder:
             self._taken += self.queue.popleft()[-1]
 
     def _record(self) -> None:
+        self._writing = time.monotonic()
         self.path, transcript = self._begin()
         file = CaptureFile(self.path, transcript)
+        self._writing = None
         self._writes = True
         self._write(file, transcript.start())
         closing = False

@@ -33,8 +33,10 @@ def run(command: list[str], out: str | None) -> None:
     try:
         server = process.start(command, mask)
     except OSError as error:
-        _say(f"cannot start {command[0]}: {error.strerror}")
-        os._exit(126 if isinstance(error, PermissionError) else 127)
+        missing = isinstance(error, FileNotFoundError)
+        unknown = missing and os.sep not in command[0]
+        _say(f"cannot start {command[0]}: {'there is no such command' if unknown else error.strerror}")
+        os._exit(127 if missing else 126)
     recorder = Recorder(partial(_begin, command, out, time.time()))
     status = Session(server, recorder).watch(passed_on)
     recorder.close(RECORDER_PATIENCE)
@@ -94,25 +96,34 @@ class Session:
         threading.Thread(target=run, name=notes.name, daemon=True).start()
 
     def watch(self, passed_on: Iterable[int]) -> int:
-        """Pass signals on until the server has ended and all that it wrote has been passed on."""
+        """Pass signals on until the server has ended and all that it wrote has been passed on; the status it left."""
+        signals = [*passed_on, signal.SIGCHLD]
         kill_at: float | None = None
         while (found := os.waitpid(self._server.pid, os.WNOHANG)) == (0, 0):
-            number = _wait([*passed_on, signal.SIGCHLD], kill_at)
+            number = _wait(signals, kill_at)
+            if number == signal.SIGCHLD:
+                continue
             if number is None:
-                os.kill(self._server.pid, signal.SIGKILL)
-                kill_at = None
-            elif number != signal.SIGCHLD:
-                os.kill(self._server.pid, number)
-                if number == signal.SIGTERM and kill_at is None:
-                    kill_at = time.monotonic() + GRACE
+                number, kill_at = signal.SIGKILL, None
+            elif number == signal.SIGTERM and kill_at is None:
+                kill_at = time.monotonic() + GRACE
+            if not self._signal(number) and number == signal.SIGTERM:
+                return int(signal.SIGTERM)
         os.close(self._goodbye)
-        while self._unfinished:
-            # A client that is slow to read gets all that was written, unless it asks for the end.
-            if _wait([*passed_on, signal.SIGCHLD], None) != signal.SIGCHLD:
-                break
+        # A client that is slow to read gets all that was written, unless it asks for the end.
+        while self._unfinished and _wait(signals, None) == signal.SIGCHLD:
+            pass
         code = os.waitstatus_to_exitcode(found[1])
         self._life.keep(("exit", {"code": code} if code >= 0 else {"signal": -code}), 0, always=True)
         return found[1]
+
+    def _signal(self, number: int) -> bool:
+        """Pass a signal on. False where the server runs as somebody else: only the end of its pipes can reach it."""
+        try:
+            os.kill(self._server.pid, number)
+        except PermissionError:
+            return False
+        return True
 
 
 def _wait(numbers: list[int], deadline: float | None) -> int | None:

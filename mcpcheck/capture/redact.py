@@ -40,17 +40,16 @@ class Redactor:
             return record
         if record.kind is Kind.HEAD:
             return self._head(record)
-        looks_like_json = record.data[:1] in (b"{", b"[")
-        if looks_like_json and not secret.may_stand_in(record.data):
+        if _looks_like_json(record) and not secret.may_stand_in(record.data):
             return record
         return self._payload(record)
 
     def _payload(self, record: Record) -> Record:
         data = record.data
-        found = _members(record)
-        plain = record.kind is Kind.STDERR or not (found or data.lstrip()[:1] in (b"{", b"["))
+        json_or_event = _looks_like_json(record) or record.kind is Kind.SSE
+        found = _members(record) if json_or_event else []
         found += _placed("raw", secret.parameters(data))
-        found += _placed("raw", secret.mentions(data, settings=plain and record.kind is not Kind.SSE))
+        found += _placed("raw", secret.mentions(data, settings=not json_or_event))
         cleaned, places = self._replaced(data, found)
         return replace(record, data=cleaned, redacted=(*record.redacted, *places)) if places else record
 
@@ -135,9 +134,11 @@ def redact_target(header: Header, redactor: Redactor) -> Header:
     return replace(header, target=target)
 
 
+def _looks_like_json(record: Record) -> bool:
+    return record.kind is not Kind.STDERR and record.data[:64].lstrip()[:1] in (b"{", b"[")
+
+
 def _members(record: Record) -> list[Secret]:
-    if record.kind is Kind.STDERR:
-        return []
     if record.kind is not Kind.SSE:
         return _placed("msg", secret.members(record.data))
     # The data of an event may be spread over lines: look at it as one text, and lead each place back to its line.

@@ -227,7 +227,7 @@ class Conform:
             records = {record.n: record for record in peer.transport.log.records}
             for verdict in peer.verdicts:
                 if verdict.requirement in self.considered:
-                    ledger.add(replace(verdict, session=name), records)
+                    ledger.add(replace(verdict, session=name) if verdict.is_finding else verdict, records)
             for crash in peer.crashes:
                 ledger.trouble(name, f"this is a bug in mcpcheck, please report it: {crash}")
             for fault in peer.own_faults:

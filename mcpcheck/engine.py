@@ -100,8 +100,9 @@ class Engine:
         event = judgement.event
         sender = event.dir.sender if event else "server"
         blames = judgement.blames or (requirement.role if requirement.role in {"client", "server"} else sender)
-        frames = sorted({*judgement.also, *([event.record.n] if event else [])})
-        return Verdict(requirement.id, judgement.outcome, blames, tuple(frames), judgement.expected, judgement.actual)
+        own = (event.record.n,) if event else ()
+        frames = tuple(sorted({*judgement.also, *own})) if judgement.also else own
+        return Verdict(requirement.id, judgement.outcome, blames, frames, judgement.expected, judgement.actual)
 
 
 def judge(records: Iterable[Record], transport: str, **options: Any) -> list[Verdict]:

@@ -106,6 +106,10 @@ class Peer:
             self._take(verdict)
 
     def _take(self, verdict: Verdict) -> None:
+        if verdict.outcome is Outcome.HOLDS:
+            if verdict.blames == "server":
+                self.verdicts.append(verdict)
+            return
         named = Verdict(
             verdict.requirement,
             verdict.outcome,

@@ -10,6 +10,7 @@ from typing import Any
 
 from mcpcheck.capture.format import to_line
 from mcpcheck.capture.redact import Redactor
+from mcpcheck.tap.inflate import CODINGS, Inflate
 from mcpcheck.tap.transcript import LONGEST
 from mcpcheck.wire.http import Broken, Data, End, Head, ResponseReader, is_interim
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead, header
@@ -47,11 +48,12 @@ class Missed:
 
 @dataclass(slots=True)
 class _Body:
-    """A body that is under way: kept whole until its end, or cut into events."""
+    """A body that is under way: kept whole until its end, or cut into events; as it was before it was compressed."""
 
     parts: list[bytes] = field(default_factory=list)
     size: int = 0
     events: SseSplitter | None = None
+    inflate: Inflate | None = None
 
 
 @dataclass(slots=True)
@@ -118,6 +120,7 @@ class HttpTranscript:
             case "request" if item.head:
                 connection.waiting.append(item.exchange)
                 connection.reader.asked(item.head.method)
+                connection.request = _body_of(item.head)
                 self._line(Dir.C2S, Kind.HEAD, item.exchange, http=item.head)
             case "body":
                 self._keep(connection.request, item.data, Dir.C2S, item.exchange)
@@ -146,7 +149,7 @@ class HttpTranscript:
                 pass  # 100 Continue is between the two HTTP layers
             case Head(head=head):
                 assert isinstance(head, ResponseHead)
-                connection.answer = _Body(events=SseSplitter() if _is_stream(head) else None)
+                connection.answer = _body_of(head)
                 self._line(Dir.S2C, Kind.HEAD, exchange, http=head)
             case Data(data=data):
                 self._keep(connection.answer, data, Dir.S2C, exchange)
@@ -164,6 +167,8 @@ class HttpTranscript:
                 connection.torn = True
 
     def _keep(self, body: _Body, data: bytes, dir: Dir, exchange: int) -> None:
+        if body.inflate is not None:
+            data = body.inflate.feed(data)
         if not data:
             return
         if body.events is not None:
@@ -218,5 +223,10 @@ class HttpTranscript:
         self._out.append(to_line(record))
 
 
-def _is_stream(head: ResponseHead) -> bool:
-    return (header(head, "content-type") or "").partition(";")[0].strip().lower() == "text/event-stream"
+def _body_of(head: RequestHead | ResponseHead) -> _Body:
+    """What is made of the body that follows a head. A coding that is not known leaves it as it is, in one piece."""
+    coding = (header(head, "content-encoding") or "identity").strip().lower()
+    media = (header(head, "content-type") or "").partition(";")[0].strip().lower()
+    plain, known = coding == "identity", coding in CODINGS
+    stream = isinstance(head, ResponseHead) and media == "text/event-stream" and (plain or known)
+    return _Body(events=SseSplitter() if stream else None, inflate=Inflate(coding) if known else None)

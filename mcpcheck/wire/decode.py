@@ -114,6 +114,8 @@ def _answers_as_message(
     """Whether the body of an answer stands where the protocol wants a message: 2xx on the endpoint, to a POST."""
     if response is None or not 200 <= response.status < 300:
         return False
+    if not text.readable and (header(response, "content-encoding") or "identity").strip().lower() != "identity":
+        return False  # compressed in a way that could not be undone: nobody can say what it is
     if request is not None and (request.method != "POST" or not endpoint(request)):
         return False
     media = (header(response, "content-type") or "").partition(";")[0].strip().lower()

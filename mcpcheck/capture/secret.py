@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _WORDS = [
     "password",
@@ -91,6 +92,7 @@ class Secret:
     quoted: bool = False
 
 
+@lru_cache(1024)  # a session's headers have the same few names
 def is_secret_name(name: str) -> bool:
     """Whether a header or a member of this name holds a secret."""
     return bool(_NAME.search(name)) and not _NO_SECRET.search(name)

@@ -6,11 +6,11 @@ from typing import Any
 
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import Requirement
-from mcpcheck.rules.registry import Judgement, Verdicts, rules
+from mcpcheck.rules.registry import Judgement, Rule, Verdicts, rules
 from mcpcheck.session.session import Session
 from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire.decode import Decoder
-from mcpcheck.wire.event import Event
+from mcpcheck.wire.event import Event, Message
 from mcpcheck.wire.protocol import REVISIONS
 from mcpcheck.wire.record import Record
 
@@ -39,15 +39,17 @@ class Engine:
         self.session = Session(transport, default, one_client=one_client)
         self.decoder = Decoder(endpoint)
         catalogue = catalogue or load()
-        self._by_type: dict[type[Event], list[tuple[Requirement, See, bool]]] = {}
-        self._all: list[tuple[Requirement, tuple[type[Event], ...], See]] = []
+        self._by_kind: dict[tuple[type[Event], str | None, str | None], list[tuple[Requirement, See]]] = {}
+        self._all: list[tuple[Requirement, Rule, See]] = []
+        self._methods: set[str] = set()
         self._ends: list[tuple[Requirement, Callable[[Session], Verdicts]]] = []
         for rule in rules().values():
             requirement = catalogue[rule.id]
             if (only is not None and rule.id not in only) or not requirement.holds_on(transport):
                 continue
             see, end = rule.make()
-            self._all.append((requirement, rule.sees, see))
+            self._all.append((requirement, rule, see))
+            self._methods |= rule.on or set()
             if end:
                 self._ends.append((requirement, end))
 
@@ -81,20 +83,21 @@ class Engine:
         return verdicts
 
     def _judge(self, event: Event) -> Iterator[Verdict]:
-        revision = self.session.revision
-        for requirement, see, universal in self._watching(type(event)):
-            if revision in requirement.revisions or (revision is None and universal):
-                for judgement in see(event, self.session) or ():
-                    yield self._verdict(requirement, judgement)
+        for requirement, see in self._watching(event):
+            for judgement in see(event, self.session) or ():
+                yield self._verdict(requirement, judgement)
 
-    def _watching(self, kind: type[Event]) -> list[tuple[Requirement, See, bool]]:
-        if kind not in self._by_type:
-            self._by_type[kind] = [
-                (requirement, see, set(REVISIONS) <= set(requirement.revisions))
-                for requirement, sees, see in self._all
-                if issubclass(kind, sees)
+    def _watching(self, event: Event) -> list[tuple[Requirement, See]]:
+        """The rules that speak of this kind of event, of its method, in the revision that governs it."""
+        method = self.session.method_of(event)
+        key = type(event), method if method in self._methods else None, self.session.revision
+        if key not in self._by_kind:
+            self._by_kind[key] = [
+                (requirement, see)
+                for requirement, rule, see in self._all
+                if issubclass(key[0], rule.sees) and _governs(requirement, key[2]) and _concerns(rule, key[0], key[1])
             ]
-        return self._by_type[kind]
+        return self._by_kind[key]
 
     def _verdict(self, requirement: Requirement, judgement: Judgement) -> Verdict:
         event = judgement.event
@@ -103,6 +106,16 @@ class Engine:
         own = (event.record.n,) if event else ()
         frames = tuple(sorted({*judgement.also, *own})) if judgement.also else own
         return Verdict(requirement.id, judgement.outcome, blames, frames, judgement.expected, judgement.actual)
+
+
+def _governs(requirement: Requirement, revision: str | None) -> bool:
+    """Whether a requirement holds in a revision; while none is known, those that hold in every one do."""
+    return set(REVISIONS) <= set(requirement.revisions) if revision is None else revision in requirement.revisions
+
+
+def _concerns(rule: Rule, kind: type[Event], method: str | None) -> bool:
+    """Whether a rule is about a method; what is no message has none."""
+    return rule.on is None or method in rule.on or not issubclass(kind, Message)
 
 
 def judge(records: Iterable[Record], transport: str, **options: Any) -> list[Verdict]:

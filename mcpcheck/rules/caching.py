@@ -24,37 +24,37 @@ def _hints(answer: Answer, session: Session, method: str) -> Verdicts:
         yield holds(answer)
 
 
-@rule("caching.hints.server-discover")
+@rule("caching.hints.server-discover", on="server/discover")
 def hints_server_discover(answer: Answer, session: Session) -> Verdicts:
     """Looks at complete results of server/discover. The values have rules of their own."""
     yield from _hints(answer, session, "server/discover")
 
 
-@rule("caching.hints.tools-list")
+@rule("caching.hints.tools-list", on="tools/list")
 def hints_tools_list(answer: Answer, session: Session) -> Verdicts:
     """Looks at every page of tools/list. The values have rules of their own."""
     yield from _hints(answer, session, "tools/list")
 
 
-@rule("caching.hints.prompts-list")
+@rule("caching.hints.prompts-list", on="prompts/list")
 def hints_prompts_list(answer: Answer, session: Session) -> Verdicts:
     """Looks at every page of prompts/list. The values have rules of their own."""
     yield from _hints(answer, session, "prompts/list")
 
 
-@rule("caching.hints.resources-list")
+@rule("caching.hints.resources-list", on="resources/list")
 def hints_resources_list(answer: Answer, session: Session) -> Verdicts:
     """Looks at every page of resources/list. The values have rules of their own."""
     yield from _hints(answer, session, "resources/list")
 
 
-@rule("caching.hints.resources-templates-list")
+@rule("caching.hints.resources-templates-list", on="resources/templates/list")
 def hints_resources_templates_list(answer: Answer, session: Session) -> Verdicts:
     """Looks at every page of resources/templates/list. The values have rules of their own."""
     yield from _hints(answer, session, "resources/templates/list")
 
 
-@rule("caching.hints.resources-read")
+@rule("caching.hints.resources-read", on="resources/read")
 def hints_resources_read(answer: Answer, session: Session) -> Verdicts:
     """Looks at complete results of resources/read. The values have rules of their own."""
     yield from _hints(answer, session, "resources/read")
@@ -73,7 +73,7 @@ def hints_not_on_input_required(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("caching.ttl.non-negative")
+@rule("caching.ttl.non-negative", on=_CACHEABLE)
 def ttl_non_negative(answer: Answer, session: Session) -> Verdicts:
     """Looks at ttlMs of every result that may be cached; its absence, and null, are caching.hints."""
     result = complete(answer, session, *_CACHEABLE)
@@ -86,7 +86,7 @@ def ttl_non_negative(answer: Answer, session: Session) -> Verdicts:
         yield broken(answer, "ttlMs is an integer from 0 on", f"ttlMs is {shown(value)}")
 
 
-@rule("caching.scope.valid")
+@rule("caching.scope.valid", on=_CACHEABLE)
 def scope_valid(answer: Answer, session: Session) -> Verdicts:
     """Looks at cacheScope of every result that may be cached; its absence, and null, are caching.hints."""
     result = complete(answer, session, *_CACHEABLE)
@@ -99,7 +99,7 @@ def scope_valid(answer: Answer, session: Session) -> Verdicts:
         yield broken(answer, "public or private", f"cacheScope is {shown(value)}")
 
 
-@rule("caching.pages.same-scope")
+@rule("caching.pages.same-scope", on=LISTS)
 class PagesSameScope:
     """Compares cacheScope of a page with that of the page whose cursor led to it."""
 

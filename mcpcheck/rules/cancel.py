@@ -13,7 +13,7 @@ from mcpcheck.wire.record import Dir
 _METHOD = "notifications/cancelled"
 
 
-@rule("cancel.notification.shape")
+@rule("cancel.notification.shape", on=_METHOD)
 def notification_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of every notifications/cancelled: it names a request."""
     if note.method != _METHOD or ("params" in note.obj and not isinstance(note.params, dict)):
@@ -24,7 +24,7 @@ def notification_shape(note: Notification, session: Session) -> Verdicts:
         yield from shapes.notified(note, session, _METHOD, "CancelledNotificationParams")
 
 
-@rule("cancel.server.only-subscriptions")
+@rule("cancel.server.only-subscriptions", on=_METHOD)
 def server_only_subscriptions(note: Notification, session: Session) -> Verdicts:
     """Looks at which request a server calls off: a subscription of the client, open or ended."""
     id = note.param("requestId")

@@ -21,7 +21,7 @@ _TYPES = {
 _EMBEDDED = {"uri": "x:", "text": ""}
 
 
-@rule("tools.content.block-shape")
+@rule("tools.content.block-shape", on=("tools/call", "prompts/get"))
 def block_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every block in results of tools/call and prompts/get.
 
@@ -58,7 +58,7 @@ def _of_type(answer: Answer, session: Session, *types: str) -> Iterator[Found]:
             yield at, block
 
 
-@rule("legacy.tools.content.known-type")
+@rule("legacy.tools.content.known-type", on=("tools/call", "prompts/get"))
 def known_type(answer: Answer, session: Session) -> Verdicts:
     """Looks at the type of every block: one that the revision has."""
     schemas = schemas_of(session)
@@ -73,31 +73,31 @@ def known_type(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, f"one of {', '.join(known)}", f"{at}.type is {shown(type)}")
 
 
-@rule("legacy.tools.content.text-shape")
+@rule("legacy.tools.content.text-shape", on=("tools/call", "prompts/get"))
 def text_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at blocks of type text."""
     yield from judge_all(answer, session, "TextContent", _bare(answer, session, "text"))
 
 
-@rule("legacy.tools.content.image-shape")
+@rule("legacy.tools.content.image-shape", on=("tools/call", "prompts/get"))
 def image_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at blocks of type image: their members, and that data is Base64."""
     yield from _binary(answer, session, "image", "ImageContent")
 
 
-@rule("legacy.tools.content.audio-shape")
+@rule("legacy.tools.content.audio-shape", on=("tools/call", "prompts/get"))
 def audio_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at blocks of type audio: their members, and that data is Base64."""
     yield from _binary(answer, session, "audio", "AudioContent")
 
 
-@rule("legacy.tools.content.resource-link-shape")
+@rule("legacy.tools.content.resource-link-shape", on=("tools/call", "prompts/get"))
 def resource_link_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at blocks of type resource_link. Their icons have a rule of their own."""
     yield from judge_all(answer, session, "ResourceLink", _bare(answer, session, "resource_link"))
 
 
-@rule("legacy.tools.content.embedded-shape")
+@rule("legacy.tools.content.embedded-shape", on=("tools/call", "prompts/get"))
 def embedded_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at blocks of type resource: uri, and text or blob."""
     yield from judge_all(answer, session, "EmbeddedResource", _bare(answer, session, "resource"))

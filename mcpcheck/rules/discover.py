@@ -7,7 +7,7 @@ from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
 
 
-@rule("discover.result.shape")
+@rule("discover.result.shape", on="server/discover")
 def result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of server/discover. Caching hints, capabilities and _meta have rules of their own."""
     result = complete(answer, session, "server/discover")
@@ -18,7 +18,7 @@ def result_shape(answer: Answer, session: Session) -> Verdicts:
         yield from judge(answer, session, "DiscoverResult", given, "result")
 
 
-@rule("discover.result.capabilities-shape")
+@rule("discover.result.capabilities-shape", on="server/discover")
 def capabilities_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the capabilities of a server/discover result: known members are objects, their flags booleans.
 

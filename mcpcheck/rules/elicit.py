@@ -12,10 +12,11 @@ from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, su
 from mcpcheck.rules.shapes import without
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Request
-from mcpcheck.wire.protocol import CLIENT_CAPABILITIES
+from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, INPUT_METHODS
 from mcpcheck.wire.record import Dir
 
 _METHOD = "elicitation/create"
+ELICITING = INPUT_METHODS | {_METHOD}
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -57,7 +58,7 @@ def _urls(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any
     return ((at, params) for at, params in _requests(event, session) if _is_url(params))
 
 
-@rule("elicit.request.message-present")
+@rule("elicit.request.message-present", on=ELICITING)
 def request_message_present(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the message of every elicitation. Blanks alone are suspect."""
     for at, params in _requests(event, session):
@@ -70,7 +71,7 @@ def request_message_present(event: Request | Answer, session: Session) -> Verdic
             yield holds(event)
 
 
-@rule("elicit.mode.valid-value")
+@rule("elicit.mode.valid-value", on=ELICITING)
 def mode_valid_value(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at mode, where it is present."""
     for at, params in _requests(event, session):
@@ -82,7 +83,7 @@ def mode_valid_value(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "form or url", f"{at}.mode is {shown(params['mode'])}")
 
 
-@rule("elicit.mode.form-explicit-or-absent")
+@rule("elicit.mode.form-explicit-or-absent", on=ELICITING)
 def mode_form_explicit_or_absent(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the mode of what has a requestedSchema and no url; a mode that nobody knows has a rule of its own."""
     for at, params in _requests(event, session):
@@ -94,7 +95,7 @@ def mode_form_explicit_or_absent(event: Request | Answer, session: Session) -> V
             yield holds(event)
 
 
-@rule("elicit.mode.url-explicit")
+@rule("elicit.mode.url-explicit", on=ELICITING)
 def mode_url_explicit(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the mode of what has a url and no requestedSchema."""
     for at, params in _requests(event, session):
@@ -108,7 +109,7 @@ def mode_url_explicit(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "mode url", f"{at}.mode is {said}")
 
 
-@rule("elicit.form.requested-schema-present")
+@rule("elicit.form.requested-schema-present", on=ELICITING)
 def form_requested_schema_present(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at requestedSchema of every elicitation by form."""
     for at, params in _forms(event, session):
@@ -120,7 +121,7 @@ def form_requested_schema_present(event: Request | Answer, session: Session) -> 
             yield broken(event, "requestedSchema is an object", f"{at}.requestedSchema is {said}")
 
 
-@rule("elicit.form.schema-flat")
+@rule("elicit.form.schema-flat", on=ELICITING)
 def form_schema_flat(event: Request | Answer, session: Session) -> Verdicts:
     """Holds every requestedSchema against the few forms that a field may have; defaults have a rule of their own.
 
@@ -158,7 +159,7 @@ def _oddity(schema: dict[str, Any]) -> str:
     return ""
 
 
-@rule("elicit.form.default-fits-type")
+@rule("elicit.form.default-fits-type", on=ELICITING)
 def form_default_fits_type(event: Request | Answer, session: Session) -> Verdicts:
     """Compares each default with the type of its field. One outside of the choices or bounds is suspect."""
     for at, params in _forms(event, session):
@@ -196,7 +197,7 @@ def _is_finite(value: Any) -> bool:
     return _is_number(value) and abs(value) < float("inf")
 
 
-@rule("elicit.url.url-present")
+@rule("elicit.url.url-present", on=ELICITING)
 def url_url_present(event: Request | Answer, session: Session) -> Verdicts:
     """Looks for url in every elicitation of mode url."""
     for at, params in _requests(event, session):
@@ -208,7 +209,7 @@ def url_url_present(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "url is a string", f"{at}.url is {shown(params.get('url'))}")
 
 
-@rule("elicit.url.url-valid")
+@rule("elicit.url.url-valid", on=ELICITING)
 def url_url_valid(event: Request | Answer, session: Session) -> Verdicts:
     """Reads every url: absolute, without blanks, with a host for http. Other schemes, and raw text, are suspect."""
     for at, params in _urls(event, session):
@@ -234,7 +235,7 @@ def _url(event: Message, at: str, url: str) -> Judgement:
     return holds(event)
 
 
-@rule("elicit.url.https")
+@rule("elicit.url.https", on=ELICITING)
 def url_https(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the scheme of every url; on the loopback it is free."""
     for at, params in _urls(event, session):
@@ -252,7 +253,7 @@ def url_https(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "https", f"{at}.url is {shown(url)}")
 
 
-@rule("elicit.result.shape")
+@rule("elicit.result.shape", on=ELICITING)
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to an elicitation: action, and a flat content."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]

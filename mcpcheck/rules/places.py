@@ -121,9 +121,13 @@ def _has(holder: Any, name: str) -> bool:
 
 def metas(event: Message, session: Session) -> Iterator[Found]:
     """Every _meta of a message: its own, and those of the things it lists or holds."""
-    for at, holder in _holders(event, session):
-        if isinstance(holder, dict) and "_meta" in holder:
-            yield f"{at}._meta", holder["_meta"]
+    if "metas" not in session.memo:
+        session.memo["metas"] = [
+            (f"{at}._meta", holder["_meta"])
+            for at, holder in _holders(event, session)
+            if isinstance(holder, dict) and "_meta" in holder
+        ]
+    yield from session.memo["metas"]
 
 
 def _holders(event: Message, session: Session) -> Iterator[Found]:

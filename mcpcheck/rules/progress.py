@@ -58,13 +58,13 @@ def _refused(call: Call) -> bool:
     return status is not None and (status in {401, 403, 429} or status >= 500)
 
 
-@rule("progress.notification.shape")
+@rule("progress.notification.shape", on=_METHOD)
 def notification_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of every notifications/progress."""
     yield from shapes.notified(note, session, _METHOD, "ProgressNotificationParams")
 
 
-@rule("progress.notification.increases")
+@rule("progress.notification.increases", on=_METHOD)
 class NotificationIncreases:
     """Compares each progress with the one before it, of the same request and token."""
 

@@ -17,8 +17,8 @@ from mcpcheck.wire.record import Dir
 _BLOCK = {"type": "text", "text": ""}
 
 
-@rule("prompts.list.result-shape")
-@rule("legacy.prompts.list.result-shape")
+@rule("prompts.list.result-shape", on="prompts/list")
+@rule("legacy.prompts.list.result-shape", on="prompts/list")
 def list_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of prompts/list. Its prompts, caching hints and nextCursor have rules of their own."""
     result = complete(answer, session, "prompts/list")
@@ -26,23 +26,23 @@ def list_result_shape(answer: Answer, session: Session) -> Verdicts:
         yield from shapes.judge(answer, session, "ListPromptsResult", list_frame(result, "prompts"), "result")
 
 
-@rule("prompts.prompt.shape")
-@rule("legacy.prompts.prompt.shape")
+@rule("prompts.prompt.shape", on="prompts/list")
+@rule("legacy.prompts.prompt.shape", on="prompts/list")
 def prompt_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed prompt and its arguments. Its icons have a rule of their own."""
     found = [(at, emptied(item, "icons")) for at, item in listed(answer, session, "prompts/list")]
     yield from shapes.judge_all(answer, session, "Prompt", found)
 
 
-@rule("prompts.get.request-shape")
-@rule("legacy.prompts.get.request-shape")
+@rule("prompts.get.request-shape", on="prompts/get")
+@rule("legacy.prompts.get.request-shape", on="prompts/get")
 def get_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of every prompts/get; inputResponses have a rule of their own."""
     if request.dir is Dir.C2S:
         yield from shapes.params(request, session, "prompts/get", "GetPromptRequestParams", inputResponses=...)
 
 
-@rule("prompts.get.result-shape")
+@rule("prompts.get.result-shape", on="prompts/get")
 def get_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at complete results of prompts/get and at the role of each message. Blocks have rules of their own."""
     result = complete(answer, session, "prompts/get")
@@ -63,7 +63,7 @@ def _has_block(message: dict[str, Any]) -> bool:
     return isinstance(message.get("content"), dict)
 
 
-@rule("legacy.prompts.get.result-shape")
+@rule("legacy.prompts.get.result-shape", on="prompts/get")
 def legacy_get_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at results of prompts/get; the messages have a rule of their own."""
     result = complete(answer, session, "prompts/get")
@@ -72,7 +72,7 @@ def legacy_get_result_shape(answer: Answer, session: Session) -> Verdicts:
         yield from shapes.judge(answer, session, "GetPromptResult", given, "result")
 
 
-@rule("legacy.prompts.message.shape")
+@rule("legacy.prompts.message.shape", on="prompts/get")
 def legacy_message_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at each message of a prompt: its role, and that its content is one object. Blocks have their own rules."""
     messages = entries(complete(answer, session, "prompts/get"), "messages")
@@ -102,25 +102,25 @@ def _mime(answer: Answer, session: Session, type: str) -> Verdicts:
             yield holds(answer)
 
 
-@rule("prompts.content.image-base64")
+@rule("prompts.content.image-base64", on="prompts/get")
 def content_image_base64(answer: Answer, session: Session) -> Verdicts:
     """Looks at the data of images in prompt messages. Line breaks are suspect."""
     yield from _base64(answer, session, "image")
 
 
-@rule("prompts.content.image-mime-type")
+@rule("prompts.content.image-mime-type", on="prompts/get")
 def content_image_mime_type(answer: Answer, session: Session) -> Verdicts:
     """Looks at the MIME type of images in prompt messages. One that is no image's is suspect."""
     yield from _mime(answer, session, "image")
 
 
-@rule("prompts.content.audio-base64")
+@rule("prompts.content.audio-base64", on="prompts/get")
 def content_audio_base64(answer: Answer, session: Session) -> Verdicts:
     """Looks at the data of audio in prompt messages. Line breaks are suspect."""
     yield from _base64(answer, session, "audio")
 
 
-@rule("prompts.content.audio-mime-type")
+@rule("prompts.content.audio-mime-type", on="prompts/get")
 def content_audio_mime_type(answer: Answer, session: Session) -> Verdicts:
     """Looks at the MIME type of audio in prompt messages. One that is no audio's is suspect."""
     yield from _mime(answer, session, "audio")
@@ -132,7 +132,7 @@ def _embedded(answer: Answer, session: Session) -> Iterator[tuple[str, dict[str,
             yield f"{at}.resource", block["resource"]
 
 
-@rule("prompts.content.embedded-uri")
+@rule("prompts.content.embedded-uri", on="prompts/get")
 def content_embedded_uri(answer: Answer, session: Session) -> Verdicts:
     """Looks at the URI of resources that are embedded in prompt messages."""
     for at, resource in _embedded(answer, session):
@@ -143,7 +143,7 @@ def content_embedded_uri(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "a URI with a scheme (RFC 3986)", f"{at}.uri is {shown(uri)}")
 
 
-@rule("prompts.content.embedded-mime-type")
+@rule("prompts.content.embedded-mime-type", on="prompts/get")
 def content_embedded_mime_type(answer: Answer, session: Session) -> Verdicts:
     """Looks at the MIME type of resources that are embedded in prompt messages, where alone it is required."""
     for at, resource in _embedded(answer, session):
@@ -154,7 +154,7 @@ def content_embedded_mime_type(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "a MIME type, type/subtype", f"{at}.mimeType is {shown(mime)}")
 
 
-@rule("prompts.content.embedded-data")
+@rule("prompts.content.embedded-data", on="prompts/get")
 def content_embedded_data(answer: Answer, session: Session) -> Verdicts:
     """Looks at text and blob of resources that are embedded in prompt messages. Both at once are suspect."""
     for at, resource in _embedded(answer, session):

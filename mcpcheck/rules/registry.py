@@ -10,8 +10,10 @@ A rule is a function of one event and the session; the type of its first paramet
         else:
             yield holds(request)
 
-It yields nothing where the requirement says nothing of the event. A rule that must remember is a class with ``see``
-and, if it needs the end of the session, ``end``; one instance serves one session. ``see`` has the typed parameter.
+It yields nothing where the requirement says nothing of the event. ``on`` names the methods that a rule is about, so
+that it is asked of no other: the method of a request or notification, and for an answer that of its request. A rule
+that must remember is a class with ``see`` and, if it needs the end of the session, ``end``; one instance serves one
+session. ``see`` has the typed parameter.
 The registry finds rules by walking the package and refuses an id that the catalogue does not hold, or holds twice.
 """
 
@@ -20,7 +22,7 @@ import inspect
 import pkgutil
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -71,6 +73,7 @@ class Rule:
     sees: tuple[type[Event], ...]
     doc: str
     target: Any
+    on: frozenset[str] | None = None
 
     def make(self) -> tuple[Callable[[Any, Session], Verdicts], Callable[[Session], Verdicts] | None]:
         if not inspect.isclass(self.target):
@@ -85,13 +88,14 @@ _RULES: dict[str, Rule] = {}
 T = TypeVar("T")
 
 
-def rule(id: str) -> Callable[[T], T]:
+def rule(id: str, *, on: str | Collection[str] | None = None) -> Callable[[T], T]:
     """Register a function or class as the rule of a requirement."""
+    methods = None if on is None else frozenset([on] if isinstance(on, str) else on)
 
     def register(target: T) -> T:
         if id in _RULES:
             raise ValueError(f"two rules for {id}")
-        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target)
+        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target, methods)
         return target
 
     return register

@@ -16,12 +16,13 @@ from mcpcheck.wire.event import Answer, Message, Notification, Request
 from mcpcheck.wire.protocol import SUBSCRIPTION_ID
 from mcpcheck.wire.record import Dir
 
+_ANNOTATED = ("resources/list", "resources/templates/list", "tools/call", "prompts/get")
 _TEXTS = ("text/", "application/json", "application/xml", "application/javascript", "image/svg")
 _BINARY = ("image/", "audio/", "video/")
 
 
-@rule("resources.list.result-shape")
-@rule("legacy.resources.list.result-shape")
+@rule("resources.list.result-shape", on="resources/list")
+@rule("legacy.resources.list.result-shape", on="resources/list")
 def list_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of resources/list. Its resources, caching hints and nextCursor have rules of their own."""
     result = complete(answer, session, "resources/list")
@@ -30,8 +31,8 @@ def list_result_shape(answer: Answer, session: Session) -> Verdicts:
         yield from shapes.judge(answer, session, "ListResourcesResult", given, "result")
 
 
-@rule("resources.resource.shape")
-@rule("legacy.resources.resource.shape")
+@rule("resources.resource.shape", on="resources/list")
+@rule("legacy.resources.resource.shape", on="resources/list")
 def resource_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed resource. Icons and the members of annotations have rules of their own."""
     found = [(at, _plain(item)) for at, item in listed(answer, session, "resources/list")]
@@ -45,8 +46,8 @@ def _plain(item: Any) -> Any:
     return emptied(item, "icons")
 
 
-@rule("resources.templates.result-shape")
-@rule("legacy.resources.templates.result-shape")
+@rule("resources.templates.result-shape", on="resources/templates/list")
+@rule("legacy.resources.templates.result-shape", on="resources/templates/list")
 def templates_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of resources/templates/list; its templates have rules of their own."""
     result = complete(answer, session, "resources/templates/list")
@@ -55,15 +56,15 @@ def templates_result_shape(answer: Answer, session: Session) -> Verdicts:
         yield from shapes.judge(answer, session, "ListResourceTemplatesResult", given, "result")
 
 
-@rule("resources.template.shape")
-@rule("legacy.resources.templates.shape")
+@rule("resources.template.shape", on="resources/templates/list")
+@rule("legacy.resources.templates.shape", on="resources/templates/list")
 def template_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed template. Icons and the members of annotations have rules of their own."""
     found = [(at, _plain(item)) for at, item in listed(answer, session, "resources/templates/list")]
     yield from shapes.judge_all(answer, session, "ResourceTemplate", found)
 
 
-@rule("resources.template.rfc6570")
+@rule("resources.template.rfc6570", on="resources/templates/list")
 def template_rfc6570(answer: Answer, session: Session) -> Verdicts:
     """Reads every uriTemplate as RFC 6570 writes them. One without an expression is a template, too."""
     for at, item in listed(answer, session, "resources/templates/list"):
@@ -77,16 +78,16 @@ def template_rfc6570(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("resources.read.request-shape")
-@rule("legacy.resources.read.request-shape")
+@rule("resources.read.request-shape", on="resources/read")
+@rule("legacy.resources.read.request-shape", on="resources/read")
 def read_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of every resources/read; inputResponses have a rule of their own."""
     if request.dir is Dir.C2S:
         yield from shapes.params(request, session, "resources/read", "ReadResourceRequestParams", inputResponses=...)
 
 
-@rule("resources.read.result-shape")
-@rule("legacy.resources.read.result-shape")
+@rule("resources.read.result-shape", on="resources/read")
+@rule("legacy.resources.read.result-shape", on="resources/read")
 def read_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at complete results of resources/read. text, blob and the caching hints have rules of their own."""
     result = complete(answer, session, "resources/read")
@@ -99,7 +100,7 @@ def read_result_shape(answer: Answer, session: Session) -> Verdicts:
     yield from shapes.judge(answer, session, "ReadResourceResult", given, "result")
 
 
-@rule("legacy.resources.read.contents-shape")
+@rule("legacy.resources.read.contents-shape", on="resources/read")
 def legacy_contents_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every element of contents: uri, and text or blob. Both at once are suspect."""
     found = list(entries(complete(answer, session, "resources/read"), "contents"))
@@ -118,7 +119,7 @@ def _fits(session: Session, kind: str, item: Any) -> bool:
     return schemas is not None and schemas.valid(f"{kind}ResourceContents", item)
 
 
-@rule("resources.contents.text-or-blob")
+@rule("resources.contents.text-or-blob", on="resources/read")
 def contents_text_or_blob(answer: Answer, session: Session) -> Verdicts:
     """Looks at every element of contents. Both members at once, and text for an image, are suspect."""
     for at, item in entries(complete(answer, session, "resources/read"), "contents"):
@@ -143,7 +144,7 @@ def _is_binary(mime: str) -> bool:
     return mime.lower().startswith(_BINARY) and not mime.lower().startswith(_TEXTS)
 
 
-@rule("resources.contents.blob-base64")
+@rule("resources.contents.blob-base64", on=("resources/read", "tools/call"))
 def contents_blob_base64(answer: Answer, session: Session) -> Verdicts:
     """Looks at every blob of resources/read and of resources embedded in tool results. Line breaks are suspect."""
     found = list(entries(complete(answer, session, "resources/read"), "contents"))
@@ -161,7 +162,7 @@ def _annotations(answer: Answer, session: Session) -> Iterator[Found]:
             yield f"{at}.annotations", item["annotations"]
 
 
-@rule("resources.annotations.audience")
+@rule("resources.annotations.audience", on=_ANNOTATED)
 def annotations_audience(answer: Answer, session: Session) -> Verdicts:
     """Looks at audience wherever annotations are: of resources, templates and content blocks."""
     for at, item in _annotations(answer, session):
@@ -174,7 +175,7 @@ def annotations_audience(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "an array of user and assistant", f"{at}.audience is {shown(audience)}")
 
 
-@rule("resources.annotations.priority")
+@rule("resources.annotations.priority", on=_ANNOTATED)
 def annotations_priority(answer: Answer, session: Session) -> Verdicts:
     """Looks at priority wherever annotations are: a number from 0 to 1."""
     for at, item in _annotations(answer, session):
@@ -187,7 +188,10 @@ def annotations_priority(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "a number from 0 to 1", f"{at}.priority is {shown(priority)}")
 
 
-@rule("resources.annotations.last-modified")
+@rule(
+    "resources.annotations.last-modified",
+    on=_ANNOTATED,
+)
 def annotations_last_modified(answer: Answer, session: Session) -> Verdicts:
     """Looks at lastModified wherever annotations are. A string that is no ISO 8601 time is suspect."""
     for at, item in _annotations(answer, session):
@@ -202,7 +206,7 @@ def annotations_last_modified(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("resources.uri.rfc3986")
+@rule("resources.uri.rfc3986", on=("resources/list", "resources/read", "tools/call", "notifications/resources/updated"))
 def uri_rfc3986(event: Message, session: Session) -> Verdicts:
     """Looks at the URIs of listed resources, contents, links and updates. Those in prompts have a rule of their own."""
     for at, uri in _uris(event, session):
@@ -232,7 +236,7 @@ def _is_link(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "resource_link"
 
 
-@rule("resources.updated.notification-shape")
+@rule("resources.updated.notification-shape", on="notifications/resources/updated")
 def updated_notification_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of resources/updated. That a subscription is named at all has a rule of its own."""
     if note.dir is Dir.C2S or note.method != "notifications/resources/updated" or not isinstance(note.params, dict):
@@ -248,7 +252,7 @@ def updated_notification_shape(note: Notification, session: Session) -> Verdicts
         yield holds(note)
 
 
-@rule("legacy.resources.updated.shape")
+@rule("legacy.resources.updated.shape", on="notifications/resources/updated")
 def legacy_updated_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of resources/updated."""
     if note.dir is Dir.S2C:
@@ -256,7 +260,7 @@ def legacy_updated_shape(note: Notification, session: Session) -> Verdicts:
         yield from shapes.notified(note, session, method, type)
 
 
-@rule("legacy.resources.subscribe.request-shape")
+@rule("legacy.resources.subscribe.request-shape", on=("resources/subscribe", "resources/unsubscribe"))
 def legacy_subscribe_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of resources/subscribe and resources/unsubscribe."""
     if request.dir is Dir.C2S:

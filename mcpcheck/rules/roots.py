@@ -13,8 +13,10 @@ from mcpcheck.rules.shapes import without
 from mcpcheck.rules.texts import is_uri
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Request
+from mcpcheck.wire.protocol import INPUT_METHODS
 
 _METHOD = "roots/list"
+ROOTS = INPUT_METHODS | {_METHOD}
 
 
 @rule("roots.capability.shape")
@@ -27,7 +29,7 @@ def capability_shape(request: Request, session: Session) -> Verdicts:
             yield broken(request, "an object", f"{at}.roots is {shown(value)}")
 
 
-@rule("roots.request.shape")
+@rule("roots.request.shape", on=ROOTS)
 def request_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the params of a roots entry in inputRequests: absent, or an object."""
     for at, entry in inputs(answer, session):
@@ -39,7 +41,7 @@ def request_shape(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "no params, or an object", f"{at}.params is {shown(entry['params'])}")
 
 
-@rule("roots.result.shape")
+@rule("roots.result.shape", on=ROOTS)
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to roots/list: an array of roots with a uri."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]
@@ -53,7 +55,7 @@ def _uris(event: Request | Answer, session: Session) -> Iterator[Found]:
                 yield f"{place}.uri", root["uri"]
 
 
-@rule("roots.uri.file-scheme")
+@rule("roots.uri.file-scheme", on=ROOTS)
 def uri_file_scheme(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the URI of every root: file:// and a path. A host other than localhost is suspect."""
     for at, uri in _uris(event, session):

@@ -27,14 +27,14 @@ OF_SUBSCRIPTIONS = frozenset(
 _OF_REQUESTS = frozenset({"notifications/progress", "notifications/message"})
 
 
-@rule("subscribe.request.shape")
+@rule("subscribe.request.shape", on="subscriptions/listen")
 def request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the filter of every subscriptions/listen; all its members are optional."""
     if request.dir is Dir.C2S:
         yield from shapes.params(request, session, "subscriptions/listen", "SubscriptionsListenRequestParams")
 
 
-@rule("subscribe.ack.shape")
+@rule("subscribe.ack.shape", on=ACKNOWLEDGED)
 def ack_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the filter that an acknowledgement confirms; its subscriptionId has a rule of its own."""
     if note.dir is not Dir.S2C or note.method != ACKNOWLEDGED or not isinstance(note.params or {}, dict):
@@ -90,7 +90,7 @@ def _on_listen_stream(session: Session) -> bool:
     return call is not None and call.request.method == "subscriptions/listen"
 
 
-@rule("subscribe.end.result-shape")
+@rule("subscribe.end.result-shape", on="subscriptions/listen")
 def end_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the result that ends a subscription. Data of its own in it is suspect."""
     found = result_of(answer, session)

@@ -18,8 +18,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _LONGEST = 128
 
 
-@rule("tools.list.result-shape")
-@rule("legacy.tools.list.result-shape")
+@rule("tools.list.result-shape", on="tools/list")
+@rule("legacy.tools.list.result-shape", on="tools/list")
 def list_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of tools/list. Its tools, caching hints and nextCursor have rules of their own."""
     result = complete(answer, session, "tools/list")
@@ -33,14 +33,14 @@ def list_frame(result: dict[str, Any], name: str) -> Any:
     return emptied(given, name)
 
 
-@rule("tools.tool.shape")
+@rule("tools.tool.shape", on="tools/list")
 def tool_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed tool. The root of its inputSchema, its schemas and its icons have their own rules."""
     found = [(at, _bare(tool)) for at, tool in listed(answer, session, "tools/list")]
     yield from shapes.judge_all(answer, session, "Tool", found)
 
 
-@rule("legacy.tools.tool.shape")
+@rule("legacy.tools.tool.shape", on="tools/list")
 def legacy_tool_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed tool. Its schemas, annotations, execution and icons have rules of their own."""
     given = {"annotations": ..., "execution": ..., "outputSchema": ...}
@@ -58,7 +58,7 @@ def _bare(tool: Any) -> Any:
     return emptied(tool, "icons")
 
 
-@rule("legacy.tools.tool.annotations-shape")
+@rule("legacy.tools.tool.annotations-shape", on="tools/list")
 def legacy_annotations_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the annotations of every listed tool."""
     found = [
@@ -69,7 +69,7 @@ def legacy_annotations_shape(answer: Answer, session: Session) -> Verdicts:
     yield from shapes.judge_all(answer, session, "ToolAnnotations", found)
 
 
-@rule("legacy.tools.tool.execution-shape")
+@rule("legacy.tools.tool.execution-shape", on="tools/list")
 def legacy_execution_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the execution member of every listed tool."""
     found = [
@@ -80,8 +80,8 @@ def legacy_execution_shape(answer: Answer, session: Session) -> Verdicts:
     yield from shapes.judge_all(answer, session, "ToolExecution", found)
 
 
-@rule("tools.tool.input-schema-root-object")
-@rule("legacy.tools.tool.input-schema-type")
+@rule("tools.tool.input-schema-root-object", on="tools/list")
+@rule("legacy.tools.tool.input-schema-type", on="tools/list")
 def input_schema_root_object(answer: Answer, session: Session) -> Verdicts:
     """Looks at type at the root of every inputSchema that is an object."""
     for at, tool in listed(answer, session, "tools/list"):
@@ -89,7 +89,7 @@ def input_schema_root_object(answer: Answer, session: Session) -> Verdicts:
             yield _root(answer, f"{at}.inputSchema", tool["inputSchema"])
 
 
-@rule("legacy.tools.tool.output-schema-shape")
+@rule("legacy.tools.tool.output-schema-shape", on="tools/list")
 def legacy_output_schema_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at outputSchema, where a tool has one: an object with type object at its root."""
     for at, tool in listed(answer, session, "tools/list"):
@@ -112,8 +112,8 @@ def _names(answer: Answer, session: Session) -> list[tuple[str, str]]:
     ]
 
 
-@rule("tools.name.length")
-@rule("legacy.tools.name.length")
+@rule("tools.name.length", on="tools/list")
+@rule("legacy.tools.name.length", on="tools/list")
 def name_length(answer: Answer, session: Session) -> Verdicts:
     """Looks at the names of listed tools: 1 to 128 characters."""
     for at, name in _names(answer, session):
@@ -123,8 +123,8 @@ def name_length(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "1 to 128 characters", f"{at}.name has {len(name)}")
 
 
-@rule("tools.name.charset")
-@rule("legacy.tools.name.characters")
+@rule("tools.name.charset", on="tools/list")
+@rule("legacy.tools.name.characters", on="tools/list")
 def name_charset(answer: Answer, session: Session) -> Verdicts:
     """Looks at the characters in the names of listed tools; an empty name is a matter of length."""
     for at, name in _names(answer, session):
@@ -136,8 +136,8 @@ def name_charset(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "letters, digits, underscore, hyphen and dot", f"{at}.name is {shown(name)}")
 
 
-@rule("tools.name.unique")
-@rule("legacy.tools.name.unique")
+@rule("tools.name.unique", on="tools/list")
+@rule("legacy.tools.name.unique", on="tools/list")
 def name_unique(answer: Answer, session: Session) -> Verdicts:
     """Compares the names on one page of tools/list, with regard to case."""
     names = [name for _, name in _names(answer, session)]
@@ -148,8 +148,8 @@ def name_unique(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("tools.call.request-shape")
-@rule("legacy.tools.call.request-shape")
+@rule("tools.call.request-shape", on="tools/call")
+@rule("legacy.tools.call.request-shape", on="tools/call")
 def call_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of every tools/call. inputResponses and task have rules of their own."""
     if request.dir is Dir.C2S:
@@ -157,8 +157,8 @@ def call_request_shape(request: Request, session: Session) -> Verdicts:
         yield from shapes.params(request, session, "tools/call", "CallToolRequestParams", **given)
 
 
-@rule("tools.call.result-shape")
-@rule("legacy.tools.call.result-shape")
+@rule("tools.call.result-shape", on="tools/call")
+@rule("legacy.tools.call.result-shape", on="tools/call")
 def call_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at complete results of tools/call. The blocks of its content have rules of their own.
 
@@ -172,7 +172,7 @@ def call_result_shape(answer: Answer, session: Session) -> Verdicts:
     yield from shapes.judge(answer, session, "CallToolResult", given, "result")
 
 
-@rule("tools.content.binary-base64")
+@rule("tools.content.binary-base64", on="tools/call")
 def content_binary_base64(answer: Answer, session: Session) -> Verdicts:
     """Looks at the data of image and audio blocks in results of tools/call. Line breaks are suspect."""
     for at, block in entries(complete(answer, session, "tools/call"), "content"):
@@ -190,7 +190,7 @@ def judge_base64(answer: Answer, at: str, data: str) -> Any:
     return holds(answer)
 
 
-@rule("tools.content.embedded-implies-resources")
+@rule("tools.content.embedded-implies-resources", on="tools/call")
 def content_embedded_implies_resources(answer: Answer, session: Session) -> Verdicts:
     """Looks at embedded resources in results of tools/call, once the server has told its capabilities."""
     if not session.discovered:
@@ -207,8 +207,8 @@ def content_embedded_implies_resources(answer: Answer, session: Session) -> Verd
             yield broken(answer, "the resources capability", "an embedded resource without it")
 
 
-@rule("tools.structured.text-copy")
-@rule("legacy.tools.structured.text-copy")
+@rule("tools.structured.text-copy", on="tools/call")
+@rule("legacy.tools.structured.text-copy", on="tools/call")
 def structured_text_copy(answer: Answer, session: Session) -> Verdicts:
     """Looks for a text block that parses to an equal value. Suspect only: the page itself shows prose instead."""
     result = complete(answer, session, "tools/call")

@@ -17,16 +17,16 @@ _MOST_VALUES = 100
 _LOG = "notifications/message"
 
 
-@rule("completion.complete.request-shape")
-@rule("legacy.completion.request.shape")
+@rule("completion.complete.request-shape", on="completion/complete")
+@rule("legacy.completion.request.shape", on="completion/complete")
 def completion_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of every completion/complete."""
     if request.dir is Dir.C2S:
         yield from shapes.params(request, session, "completion/complete", "CompleteRequestParams")
 
 
-@rule("completion.complete.result-shape")
-@rule("legacy.completion.result.shape")
+@rule("completion.complete.result-shape", on="completion/complete")
+@rule("legacy.completion.result.shape", on="completion/complete")
 def completion_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of completion/complete. A total that contradicts values or hasMore is suspect."""
     result = complete(answer, session, "completion/complete")
@@ -50,8 +50,8 @@ def _contradiction(completion: dict[str, Any]) -> str:
     return f"hasMore is false with a total of {total}" if more is False and total > len(values) else ""
 
 
-@rule("completion.values.max-100")
-@rule("legacy.completion.result.max-100")
+@rule("completion.values.max-100", on="completion/complete")
+@rule("legacy.completion.result.max-100", on="completion/complete")
 def completion_max_100(answer: Answer, session: Session) -> Verdicts:
     """Counts the values of every result of completion/complete."""
     result = complete(answer, session, "completion/complete")
@@ -65,8 +65,8 @@ def completion_max_100(answer: Answer, session: Session) -> Verdicts:
         yield broken(answer, f"at most {_MOST_VALUES} values", f"{len(values)}")
 
 
-@rule("logging.capability.declared")
-@rule("legacy.logging.capability.declare")
+@rule("logging.capability.declared", on="notifications/message")
+@rule("legacy.logging.capability.declare", on="notifications/message")
 class LoggingDeclared:
     """Looks at log messages and at the capabilities that the server has told, earlier or later in the session."""
 
@@ -87,15 +87,15 @@ class LoggingDeclared:
             yield broken(self._first, "the logging capability", "a log message without it")
 
 
-@rule("logging.message.shape")
-@rule("legacy.logging.message.shape")
+@rule("logging.message.shape", on="notifications/message")
+@rule("legacy.logging.message.shape", on="notifications/message")
 def logging_message_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of every notifications/message: level, data, logger."""
     if note.dir is Dir.S2C:
         yield from shapes.notified(note, session, _LOG, "LoggingMessageNotificationParams")
 
 
-@rule("logging.message.only-on-request")
+@rule("logging.message.only-on-request", on="notifications/message")
 def logging_message_only_on_request(note: Notification, session: Session) -> Verdicts:
     """Looks at log messages: the request of their stream has to have set a level; on stdio, any open request."""
     if note.dir is Dir.C2S or note.method != _LOG or _on_listen(note, session):
@@ -110,7 +110,7 @@ def logging_message_only_on_request(note: Notification, session: Session) -> Ver
         yield broken(note, "no log message without a logLevel", "no open request has set one")
 
 
-@rule("logging.message.not-on-listen")
+@rule("logging.message.not-on-listen", on="notifications/message")
 def logging_message_not_on_listen(note: Notification, session: Session) -> Verdicts:
     """Looks for log messages on the stream of a subscription; on stdio, for one that names a subscription."""
     if note.dir is Dir.C2S or note.method != _LOG:
@@ -128,7 +128,7 @@ def _on_listen(note: Notification, session: Session) -> bool:
     return call is not None and call.request.method == "subscriptions/listen"
 
 
-@rule("pagination.request.cursor-shape")
+@rule("pagination.request.cursor-shape", on=LISTS)
 class PaginationRequestCursorShape:
     """Looks at cursor in requests of the list methods: a string, and not one that another method gave.
 
@@ -166,32 +166,32 @@ def _list_request(request: Request, session: Session, method: str, type: str) ->
         yield from shapes.params(request, session, method, type)
 
 
-@rule("legacy.tools.list.request-shape")
+@rule("legacy.tools.list.request-shape", on="tools/list")
 def legacy_tools_list_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of tools/list, where it has some."""
     yield from _list_request(request, session, "tools/list", "PaginatedRequestParams")
 
 
-@rule("legacy.prompts.list.request-shape")
+@rule("legacy.prompts.list.request-shape", on="prompts/list")
 def legacy_prompts_list_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of prompts/list, where it has some."""
     yield from _list_request(request, session, "prompts/list", "PaginatedRequestParams")
 
 
-@rule("legacy.resources.list.request-shape")
+@rule("legacy.resources.list.request-shape", on="resources/list")
 def legacy_resources_list_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of resources/list, where it has some."""
     yield from _list_request(request, session, "resources/list", "PaginatedRequestParams")
 
 
-@rule("legacy.resources.templates.request-shape")
+@rule("legacy.resources.templates.request-shape", on="resources/templates/list")
 def legacy_resources_templates_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of resources/templates/list, where it has some."""
     yield from _list_request(request, session, "resources/templates/list", "PaginatedRequestParams")
 
 
-@rule("pagination.result.next-cursor-shape")
-@rule("legacy.pagination.result.next-cursor")
+@rule("pagination.result.next-cursor-shape", on=LISTS)
+@rule("legacy.pagination.result.next-cursor", on=LISTS)
 def pagination_result_next_cursor_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at nextCursor in the results of the list methods, where they have one. The empty string is a cursor."""
     result = complete(answer, session, *LISTS)

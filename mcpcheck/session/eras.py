@@ -2,8 +2,18 @@
 
 from mcpcheck.session.call import Call
 from mcpcheck.wire.event import Answer, Request
-from mcpcheck.wire.protocol import LEGACY, MODERN, PROTOCOL_VERSION
+from mcpcheck.wire.protocol import (
+    HEADER_MISMATCH,
+    LEGACY,
+    MISSING_CLIENT_CAPABILITY,
+    MODERN,
+    PROTOCOL_VERSION,
+    UNSUPPORTED_VERSION,
+)
 from mcpcheck.wire.record import RequestHead, header
+
+MODERN_ERRORS = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
+"""Codes that only a server of the stateless era answers with."""
 
 
 class Eras:
@@ -60,13 +70,20 @@ class Eras:
             return next(reversed(self.sessions.values()))
         return self._default
 
+    def after(self, call: Call, answer: Answer) -> str | None:
+        """An answer goes by its request's revision; to initialize, by the one that the result names.
 
-def after(call: Call, answer: Answer) -> str | None:
-    """An answer goes by its request's revision; to initialize, by the one that the result names.
+        An error to initialize, or to a probe, may come from a server of either era: no revision's own rules apply to
+        it, unless it is one that only the stateless era has or the revision was told beforehand.
+        """
+        method = call.request.method
+        if method == "server/discover" and answer.has_error and self._default is None:
+            return MODERN if _code(answer) in MODERN_ERRORS else None
+        if method != "initialize":
+            return call.revision
+        version = answer.result.get("protocolVersion") if isinstance(answer.result, dict) else None
+        return version if version in LEGACY else None
 
-    An error to initialize may come from a server of either era, so no revision's own rules apply to it.
-    """
-    if call.request.method != "initialize":
-        return call.revision
-    version = answer.result.get("protocolVersion") if isinstance(answer.result, dict) else None
-    return version if version in LEGACY else None
+
+def _code(answer: Answer) -> object:
+    return answer.error.get("code") if isinstance(answer.error, dict) else None

@@ -12,7 +12,7 @@ from typing import Any
 
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call, Exchange
-from mcpcheck.session.eras import Eras, after
+from mcpcheck.session.eras import Eras
 from mcpcheck.session.orphans import Orphan, Orphans
 from mcpcheck.session.rounds import Rounds
 from mcpcheck.session.strays import Strays
@@ -55,6 +55,7 @@ class Session:
         self.clash: Call | None = None  # a request: an open call of the same sender with the same id
         self.attempt: Call | None = None  # a request that brings input: the call that it repeats
         self.exchange: Exchange | None = None
+        self.memo: dict[str, Any] = {}  # what several rules ask of the same event, worked out once
         self.kept_back = False  # the event is a line that may be part of a longer text: not to be judged yet
         self.whole = True  # the recording shows everything from the beginning to here
         self.capabilities: dict[str, Any] = {}  # the server's, as it last declared them
@@ -113,8 +114,16 @@ class Session:
         """The subscriptions/listen request with this id, open or ended."""
         return self._listens.get(ids.key(id))
 
+    def method_of(self, event: Event) -> str | None:
+        """The method that a message is about: its own, or that of the request which an answer belongs to."""
+        if isinstance(event, Request | Notification):
+            return event.method
+        call = self.call or self.near
+        return call.request.method if isinstance(event, Answer) and call else None
+
     def see(self, event: Event) -> None:
         """Take one event in."""
+        self.memo.clear()
         if not self._begun:
             self._begun = True
             self.whole = event.record.n <= 1
@@ -160,6 +169,7 @@ class Session:
     def speaking_of(self, event: Event) -> Iterator[None]:
         """Let ``revision``, ``call`` and ``exchange`` speak of an event of the session's own, for a while."""
         kept = self.call, self.near, self.clash, self.attempt, self.exchange, self.revision
+        self.memo.clear()
         self.call = self.near = self.clash = self.attempt = None
         self.exchange = self._exchanges.get(event.record.exchange or -1)
         if isinstance(event, Orphan):
@@ -171,6 +181,7 @@ class Session:
             yield
         finally:
             self.call, self.near, self.clash, self.attempt, self.exchange, self.revision = kept
+            self.memo.clear()
 
     # what an event belongs to
 
@@ -276,7 +287,7 @@ class Session:
         return "unreadable" if event.id is None else "invented"
 
     def _tell(self, event: Answer, kind: str, call: Call | None) -> None:
-        revision = call.revision if call else self._eras.ambient
+        revision = self._eras.after(call, event) if call else self._eras.ambient
         note = self.exchange.notification if self.exchange else None
         self._pending.append(Orphan(event.record, kind, event, revision, call, note))
 
@@ -362,7 +373,7 @@ class Session:
             return self.call.revision
         call = self.call or self.near or (self.exchange.call if self.exchange else None)
         if isinstance(event, Answer) and call:
-            return after(call, event)
+            return self._eras.after(call, event)
         if call:
             return call.revision
         head = self.exchange.request if self.exchange else None

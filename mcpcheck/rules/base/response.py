@@ -129,8 +129,9 @@ def result_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
 def error_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
     """Compares the id of an error with that of its request, by value and by type.
 
-    Leaves alone an error without an id that an HTTP or an authorization layer gives before it reads the request, and
-    one that answers what is no valid request object.
+    Leaves alone an error without an id that an HTTP or an authorization layer gives before it reads the request, one
+    that answers what is no valid request object, and one to a probe that a server of unknown era refuses for want of a
+    session.
     """
     if isinstance(event, Answer):
         if session.call is not None and event.has_error and not event.has_result and is_due(event, session):
@@ -140,7 +141,8 @@ def error_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
     if event.kind != "misnamed" or answer.has_result or event.call is None or not session.whole:
         return
     status = session.exchange.status if session.exchange else None
-    if answer.id is None and (malformed(event.call.request) or _of_other_layer(status)):
+    probe = session.revision is None and event.call.request.method == "server/discover" and status is not None
+    if answer.id is None and (malformed(event.call.request) or _of_other_layer(status) or (probe and status == 400)):
         return
     yield _misnamed(event, event.call)
 

@@ -78,7 +78,7 @@ def _annotations(answer: Answer, session: Session) -> Iterator[tuple[str, Any, d
             yield f"{tool}: {place}", property[_KEY], property
 
 
-@rule("http.xheader.not-empty")
+@rule("http.xheader.not-empty", on="tools/list")
 def not_empty(answer: Answer, session: Session) -> Verdicts:
     """Looks at the annotations of every listed tool: a string of at least one character."""
     for at, value, _ in _annotations(answer, session):
@@ -88,7 +88,7 @@ def not_empty(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "the name of a header", f"{at} has {shown(value)}")
 
 
-@rule("http.xheader.token-syntax")
+@rule("http.xheader.token-syntax", on="tools/list")
 def token_syntax(answer: Answer, session: Session) -> Verdicts:
     """Looks at the characters of annotations; an empty one, and control characters, have rules of their own."""
     for at, value, _ in _annotations(answer, session):
@@ -100,7 +100,7 @@ def token_syntax(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "letters, digits and !#$%&'*+.^_`|~-", f"{at} has {shown(value)}")
 
 
-@rule("http.xheader.no-control-chars")
+@rule("http.xheader.no-control-chars", on="tools/list")
 def no_control_chars(answer: Answer, session: Session) -> Verdicts:
     """Looks for control characters in annotations: they open the way to header injection."""
     for at, value, _ in _annotations(answer, session):
@@ -112,7 +112,7 @@ def no_control_chars(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("http.xheader.unique")
+@rule("http.xheader.unique", on="tools/list")
 def unique(answer: Answer, session: Session) -> Verdicts:
     """Compares the annotations of one tool with each other, without regard to case."""
     for tool, schema in _tools(answer, session):
@@ -131,7 +131,7 @@ def unique(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("http.xheader.primitive-only")
+@rule("http.xheader.primitive-only", on="tools/list")
 def primitive_only(answer: Answer, session: Session) -> Verdicts:
     """Looks at the type of annotated properties. Without a type, or with a list of them, it is suspect."""
     for at, _, property in _annotations(answer, session):
@@ -144,7 +144,7 @@ def primitive_only(answer: Answer, session: Session) -> Verdicts:
             yield suspect(answer, "type integer, string or boolean", f"{at} has the type {shown(type)}")
 
 
-@rule("http.xheader.statically-reachable")
+@rule("http.xheader.statically-reachable", on="tools/list")
 def statically_reachable(answer: Answer, session: Session) -> Verdicts:
     """Looks for annotations that properties keys alone do not lead to: under items, oneOf, $defs and their like.
 
@@ -158,7 +158,7 @@ def statically_reachable(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("http.xheader.integer-safe-range")
+@rule("http.xheader.integer-safe-range", on=("tools/list", "tools/call"))
 class IntegerSafeRange:
     """Looks at default, const and enum of annotated integers, and at what a client passes for them.
 

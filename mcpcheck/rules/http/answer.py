@@ -215,9 +215,12 @@ def accel_buffering(event: HttpResponse, session: Session) -> Verdicts:
 def no_session_id(event: HttpResponse, session: Session) -> Verdicts:
     """Looks for Mcp-Session-Id in answers to requests of the stateless era.
 
-    It is suspect only, as long as the server may also serve the handshake era and has not told its versions.
+    It is suspect only, as long as the server may also serve the handshake era and has not told its versions. A probe
+    that is refused is left alone: it may be a server of the handshake era that refuses it.
     """
     if session.exchange is None or session.exchange.call is None:
+        return
+    if session.exchange.call.request.method == "server/discover" and event.head.status >= 400:
         return
     if header(event.head, "mcp-session-id") is None:
         yield holds(event)

@@ -12,7 +12,7 @@ from mcpcheck.wire.record import Dir
 _STUB = {"name": "x", "version": "x"}
 
 
-@rule("legacy.lifecycle.init.client-initiates")
+@rule("legacy.lifecycle.init.client-initiates", on="initialize")
 def client_initiates(request: Request, session: Session) -> Verdicts:
     """Looks at the params of initialize. What stands in clientInfo and capabilities has rules of its own."""
     if request.dir is Dir.C2S:
@@ -30,7 +30,7 @@ def _judged_apart(params: object) -> dict[str, object]:
     return stubs
 
 
-@rule("legacy.lifecycle.init.server-responds")
+@rule("legacy.lifecycle.init.server-responds", on="initialize")
 def server_responds(answer: Answer, session: Session) -> Verdicts:
     """Looks at the result of initialize. What stands in serverInfo and capabilities has rules of its own."""
     found = result_of(answer, session)
@@ -39,7 +39,7 @@ def server_responds(answer: Answer, session: Session) -> Verdicts:
         yield from shapes.judge(answer, session, "InitializeResult", given, "result")
 
 
-@rule("legacy.lifecycle.init.client-capabilities-shape")
+@rule("legacy.lifecycle.init.client-capabilities-shape", on="initialize")
 def client_capabilities_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the capabilities of initialize; elicitation, sampling and tasks have rules of their own."""
     capabilities = request.param("capabilities")
@@ -53,7 +53,7 @@ def _apart(session: Session) -> dict[str, object]:
     return {"elicitation": ..., "sampling": ...} if session.revision == "2025-11-25" else {}
 
 
-@rule("legacy.lifecycle.init.server-capabilities-shape")
+@rule("legacy.lifecycle.init.server-capabilities-shape", on="initialize")
 def server_capabilities_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the capabilities in the result of initialize; tasks has a rule of its own."""
     found = result_of(answer, session)

@@ -11,7 +11,7 @@ from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.record import Dir
 
 
-@rule("legacy.logging.set-level.request-shape")
+@rule("legacy.logging.set-level.request-shape", on="logging/setLevel")
 def set_level_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of logging/setLevel: one of the eight levels."""
     if request.dir is Dir.C2S:
@@ -49,13 +49,13 @@ def _asked_for_task(session: Session) -> bool:
     return call is not None and call.request.param("task") is not None
 
 
-@rule("legacy.tasks.notification.shape")
+@rule("legacy.tasks.notification.shape", on="notifications/tasks/status")
 def tasks_notification_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of notifications/tasks/status: the whole task."""
     yield from shapes.notified(note, session, "notifications/tasks/status", "TaskStatusNotificationParams")
 
 
-@rule("legacy.tasks.list.shape")
+@rule("legacy.tasks.list.shape", on="tasks/list")
 def tasks_list_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the result of tasks/list; each task in it has a rule of its own."""
     found = result_of(answer, session)

@@ -202,6 +202,7 @@ def test_a_recorder_that_is_behind_gets_time_and_loses_nothing(tmp_path: Path, m
     monkeypatch.setattr(module, "LIMIT", 8 << 20)
     monkeypatch.setattr(module, "BEHIND", 4 << 20)
     monkeypatch.setattr(module, "PATIENCE", 20.0)
+    monkeypatch.setattr(module, "DISK_PATIENCE", 20.0)
     made, notes = recorder(tmp_path / "s.ndjson")
     made.start()
     chunk = LINE * 1000

@@ -8,8 +8,11 @@ import os
 import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt
+_KEPT = 32 << 20  # the most that the second one takes
 _COERCED = {"C.UTF-8", "C.utf8", "UTF-8"}
 
 
@@ -71,15 +74,28 @@ def _environment() -> dict[str, str]:
     return env
 
 
-def _death_signal() -> Callable[[], None]:
+def _death_signal() -> Callable[[], object]:
     """What makes the calling process die with its parent, where the system can do that."""
+    prctl = _of_libc("prctl")
+    return partial(prctl, _DIE_WITH_PARENT, int(signal.SIGKILL))
+
+
+def keep_memory() -> None:
+    """Let freed memory be used again at once: to fetch it anew for each long message takes longer than to copy it."""
+    mallopt = _of_libc("mallopt")
+    mallopt(_TRIM_THRESHOLD, _KEPT)
+    mallopt(_MMAP_THRESHOLD, _KEPT)
+
+
+def _of_libc(name: str) -> Callable[[int, int], object]:
+    """A function of the C library; one that does nothing where it has none of that name."""
     try:
         import ctypes
 
-        prctl = ctypes.CDLL(None).prctl
-    except (ImportError, OSError, AttributeError):  # not Linux
-        return lambda: None
-    return lambda: prctl(_DIE_WITH_PARENT, int(signal.SIGKILL))
+        function: Callable[[int, int], object] = getattr(ctypes.CDLL(None), name)
+    except (ImportError, OSError, AttributeError):
+        return lambda *_: None
+    return function
 
 
 def leave(status: int) -> None:

@@ -37,6 +37,7 @@ def run(command: list[str], out: str | None) -> None:
         unknown = missing and os.sep not in command[0]
         _say(f"cannot start {command[0]}: {'there is no such command' if unknown else error.strerror}")
         os._exit(127 if missing else 126)
+    process.keep_memory()
     recorder = Recorder(partial(_begin, command, out, time.time()))
     status = Session(server, recorder).watch(passed_on)
     recorder.close(RECORDER_PATIENCE)

@@ -17,7 +17,7 @@ class Ledger:
     """What a run has judged so far.
 
     ``considered`` are the ids that the run was able to judge: those without a verdict are "not exercised".
-    ``reproduce`` makes the command that shows a verdict again.
+    ``reproduce`` makes the command that shows a verdict again. ``by_session``: the same in two sessions is two.
     """
 
     def __init__(
@@ -25,9 +25,11 @@ class Ledger:
         considered: Collection[str],
         *,
         reproduce: Callable[[Verdict], str] = lambda verdict: "",
+        by_session: bool = False,
         catalogue: Catalogue | None = None,
     ) -> None:
         self._considered = set(considered)
+        self._by_session = by_session
         self._reproduce = reproduce
         self._catalogue = catalogue or load()
         self._held: dict[str, int] = defaultdict(int)
@@ -62,7 +64,8 @@ class Ledger:
 
     def _finding(self, verdict: Verdict, records: Mapping[int, Record]) -> None:
         kept = self._findings[verdict.requirement]
-        alike: tuple[str, ...] = (verdict.outcome, verdict.expected, verdict.actual, verdict.scenario)
+        session = verdict.session if self._by_session else ""
+        alike: tuple[str, ...] = (verdict.outcome, verdict.expected, verdict.actual, verdict.scenario, session)
         if alike not in kept and len(kept) >= DISTINCT:
             alike = next(reversed(kept))
         if alike in kept:

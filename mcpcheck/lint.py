@@ -38,7 +38,9 @@ def lint(
     chosen = (chosen & judgeable()) - (catalogue.select(skip) if skip else frozenset())
     if not chosen:
         raise UsageError("no rule judges a recording for what is selected; `mcpcheck conform` may test it")
-    ledger = Ledger((), reproduce=lambda verdict: f"mcpcheck lint --only {verdict.requirement} {verdict.session}")
+    ledger = Ledger(
+        (), reproduce=lambda verdict: f"mcpcheck lint --only {verdict.requirement} {verdict.session}", by_session=True
+    )
     sessions, notes = [], []
     seen: set[str] = set()
     for file in files:

@@ -6,6 +6,7 @@ may be the beginning of one is kept back until the rest shows what it is. Everyt
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 from mcpcheck.wire.event import Batch, Event, Message, NotJson, Payload
 from mcpcheck.wire.record import Dir, Kind
@@ -73,9 +74,11 @@ class _Group:
         return len(self.lines) >= _MOST_LINES or self.size >= _MOST_BYTES
 
     @property
-    def is_one_text(self) -> bool:
+    def value(self) -> Any:
+        """What the lines are as one JSON text; None where they are none."""
         text = b"\n".join(line.record.data for line in self.lines).decode("utf-8", "replace")
-        return len(_values(text)) == 1 and not _rest(text)
+        values = _values(text)
+        return values[0] if len(values) == 1 and not _rest(text) else None
 
 
 class Strays:
@@ -109,9 +112,11 @@ class Strays:
         group.add(event)
         if group.closed:
             del self._groups[event.dir]
-            if group.is_one_text:
-                return [Stray(group.lines[0].record, "spread", tuple(group.lines))]
-            return _apart(group)
+            value = group.value
+            if value is None:
+                return _apart(group)
+            kind = "spread" if _is_like_message(value) else "text"
+            return [Stray(group.lines[0].record, kind, tuple(group.lines))]
         return self._give_up(event.dir) if group.full or event.record.end == b"" else []
 
     def _give_up(self, dir: Dir) -> list[Event]:
@@ -126,6 +131,12 @@ class Strays:
 def _apart(group: _Group) -> list[Event]:
     """Lines that are no message together, each by itself."""
     return [_told(line) if isinstance(line, NotJson) else line for line in group.lines]
+
+
+def _is_like_message(value: Any) -> bool:
+    """Whether an object, or an element of an array, has members of a message."""
+    values = value if isinstance(value, list) else [value]
+    return any(isinstance(one, dict) and one.keys() & {"jsonrpc", "method", "result", "error"} for one in values)
 
 
 def _told(event: NotJson) -> Stray:

@@ -20,7 +20,7 @@ from mcpcheck.session import ids
 from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire import mcp_http
 from mcpcheck.wire.event import Answer, Exited
-from mcpcheck.wire.record import Dir
+from mcpcheck.wire.record import Dir, Kind
 
 ANSWERED = "base.response.one-per-request"
 STATELESS = "base.stateless.no-prior-context"
@@ -112,6 +112,7 @@ class Player:
                 if self.out.slow:
                     return self.out
             await self._fences()
+            await self._ends()
         except PeerUnavailable as gone:
             if not self.sent:
                 raise
@@ -194,6 +195,19 @@ class Player:
         if self.serves and answer is not None and answer.has_error:
             said = f"{reply.told()}; before that it was answered with a result"
             self._fail(STATELESS, reply.frames, "server/discover is served as before", said, fatal=True)
+
+    async def _ends(self) -> None:
+        """HTTP: an answer may come before the end of its exchange, and something may come between the two."""
+        peer = self.peer
+        if peer.kind != "http":
+            return
+
+        def over() -> bool:
+            records = [event.record for event in peer.events]
+            begun = {record.exchange for record in records if record.kind is Kind.HEAD and record.dir is Dir.C2S}
+            return begun <= {record.exchange for record in records if record.event in {"eof", "abort"}}
+
+        await peer.until(over, min(peer.answer_within, _EXIT))
 
     async def _fence(self) -> tuple[Reply, Answer | None]:
         """A request that has to be answered, and the answer with its own id, whatever the rules take for its answer."""

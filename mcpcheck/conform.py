@@ -16,9 +16,10 @@ from mcpcheck.errors import PeerUnavailable, UsageError, bug
 from mcpcheck.lab import Lab, Target
 from mcpcheck.ledger import Ledger
 from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.roles import ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
-from mcpcheck.survey import LegacyOnly, survey
+from mcpcheck.survey import LISTS, LegacyOnly, survey
 from mcpcheck.transports.base import Limits
 from mcpcheck.verdict import Outcome, Report, SessionInfo, Trouble, Verdict
 from mcpcheck.wire.protocol import MODERN
@@ -153,6 +154,7 @@ class Conform:
             self._shared_exit = AsyncExitStack()
             number = sum(peer.name.startswith("shared") for peer in self.lab.finished) + 1
             self._shared = await self._shared_exit.enter_async_context(self.lab.connect(f"shared-{number}"))
+            await open_modern(self._shared)
         return self._shared
 
     async def _close_shared(self) -> None:
@@ -172,7 +174,8 @@ class Conform:
             with anyio.fail_after(self.plan.limits.start + 20 * self.plan.limits.answer):
                 await found.run(peer)
                 if peer.voice.era == "modern":
-                    await peer.fence()
+                    fence = await peer.fence()
+                    fit = not self._shares(found) or judge_goes_on(peer, fence, before)
             self.silent = 0
         except Untestable as lacking:
             missing, self.silent = str(lacking), 0
@@ -249,6 +252,29 @@ class Conform:
             units = len(peer.transport.log.records)
             found.append(SessionInfo(name, peer.kind, units, file, (self.lab.revision,)))
         return found
+
+
+async def open_modern(peer: Peer) -> None:
+    """Let a dual-era process know its client's era before anything odd is said to it.
+
+    server/discover is a probe, which may leave the choice open; what has no _meta after it may then open the other era.
+    """
+    method = next((method for capability, method, _ in LISTS.values() if peer.lab.declares(capability)), None)
+    if method is not None:
+        await peer.try_ask(method, within=peer.lab.limits.start)
+
+
+def judge_goes_on(peer: Peer, fence: Reply, before: int) -> bool:
+    """Whether a shared connection still serves server/discover; one that does not is left to nobody else.
+
+    ``before``: so many verdicts had been given before the scenario, which may have found a better reason.
+    """
+    if fence.result is not None or not peer.lab.inventory.discovered:
+        return True
+    if not any(verdict.outcome is Outcome.BROKEN for verdict in peer.verdicts[before:]):
+        expected = "server/discover is served as before, whatever was sent in between"
+        peer.suspect("base.stateless.no-prior-context", fence, expected)
+    return False
 
 
 def save(path: Path, peer: Peer, target: Target) -> Path:

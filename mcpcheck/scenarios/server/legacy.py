@@ -108,3 +108,16 @@ async def legacy_session_binds_nobody_else(peer: Peer) -> None:
             other.check(id, modern.complete, modern, "a modern result, whatever legacy sessions are open elsewhere")
     after = await peer.ask("ping")
     peer.check("versioning.server.legacy-scope", after.result is not None, after, "the legacy session goes on")
+
+
+@scenario(exercises=["versioning.server.modern-by-meta"], transports=["stdio"], fresh=True)
+async def notification_selects_no_era(peer: Peer) -> None:
+    """Probes, gives up on the probe with a notification, which needs no _meta, and probes again: served as before."""
+    needs_discovery(peer)
+    probe = peer.request("server/discover")
+    await peer.send(peer.encode(probe), probe)
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": probe["id"]}}
+    await peer.send(peer.encode(note), note)
+    reply = await peer.ask("server/discover", within=peer.lab.limits.start)
+    expected = "a modern result: the request carries modern _meta, and no initialize was sent"
+    peer.check("versioning.server.modern-by-meta", reply.result is not None, reply, expected)

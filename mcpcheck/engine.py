@@ -20,8 +20,9 @@ See = Callable[[Any, Session], Verdicts]
 class Engine:
     """Judges one session. Feed it the records in order, then finish.
 
-    ``endpoint`` is the path of the MCP endpoint on HTTP; ``default`` the revision of messages that do not tell theirs;
-    ``only`` limits the rules to these ids; ``one_client`` says that one client instance alone speaks to the server.
+    ``transport`` is "stdio" or "http"; HTTP+SSE of 2024-11-05 shows itself. ``endpoint`` is the path of the MCP endpoint
+    on HTTP; ``default`` the revision of messages that do not tell theirs; ``only`` limits the rules to these ids;
+    ``one_client`` says that one client instance alone speaks to the server.
 
     Before the revision of a message is known, what holds in every revision is judged.
     """
@@ -39,13 +40,13 @@ class Engine:
         self.session = Session(transport, default, one_client=one_client)
         self.decoder = Decoder(endpoint)
         catalogue = catalogue or load()
-        self._by_kind: dict[tuple[type[Event], str | None, str | None], list[tuple[Requirement, See]]] = {}
+        self._by_kind: dict[tuple[type[Event], str | None, str | None, str], list[tuple[Requirement, See]]] = {}
         self._all: list[tuple[Requirement, Rule, See]] = []
         self._methods: set[str] = set()
         self._ends: list[tuple[Requirement, Callable[[Session], Verdicts]]] = []
         for rule in rules().values():
             requirement = catalogue[rule.id]
-            if (only is not None and rule.id not in only) or not requirement.holds_on(transport):
+            if (only is not None and rule.id not in only) or not _may_hold_on(requirement, transport):
                 continue
             see, end = rule.make()
             self._all.append((requirement, rule, see))
@@ -72,7 +73,8 @@ class Engine:
         """The verdicts that only the end of the session allows."""
         verdicts = self._judge_late(self.session.finish())
         for requirement, end in self._ends:
-            verdicts += [self._verdict(requirement, judgement) for judgement in end(self.session) or ()]
+            if requirement.holds_on(self.session.transport):
+                verdicts += [self._verdict(requirement, judgement) for judgement in end(self.session) or ()]
         return verdicts
 
     def _judge_late(self, events: Iterable[Event]) -> list[Verdict]:
@@ -90,12 +92,16 @@ class Engine:
     def _watching(self, event: Event) -> list[tuple[Requirement, See]]:
         """The rules that speak of this kind of event, of its method, in the revision that governs it."""
         method = self.session.method_of(event)
-        key = type(event), method if method in self._methods else None, self.session.revision
+        session = self.session
+        key = type(event), method if method in self._methods else None, session.revision, session.transport
         if key not in self._by_kind:
             self._by_kind[key] = [
                 (requirement, see)
                 for requirement, rule, see in self._all
-                if issubclass(key[0], rule.sees) and _governs(requirement, key[2]) and _concerns(rule, key[0], key[1])
+                if issubclass(key[0], rule.sees)
+                and _governs(requirement, key[2])
+                and _concerns(rule, key[0], key[1])
+                and requirement.holds_on(key[3])
             ]
         return self._by_kind[key]
 
@@ -106,6 +112,11 @@ class Engine:
         own = (event.record.n,) if event else ()
         frames = tuple(sorted({*judgement.also, *own})) if judgement.also else own
         return Verdict(requirement.id, judgement.outcome, blames, frames, judgement.expected, judgement.actual)
+
+
+def _may_hold_on(requirement: Requirement, transport: str) -> bool:
+    """Whether a requirement holds on a transport, or on the other one that a recording of HTTP may turn out to be."""
+    return requirement.holds_on(transport) or (transport == "http" and requirement.holds_on("sse"))
 
 
 def _governs(requirement: Requirement, revision: str | None) -> bool:

@@ -53,6 +53,15 @@ def _with_token(session: Session, sender: Dir, token: Any) -> list[Call]:
     return [call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted]
 
 
+def _owner(note: Notification, session: Session, token: Any) -> Call | None:
+    """The open request that progress is for: that of its stream, or the only one that has the token."""
+    calls = _with_token(session, note.dir.other, token)
+    own = [call for call in calls if session.exchange is not None and call.exchange is session.exchange]
+    if own:
+        return own[0]
+    return calls[0] if len(calls) == 1 else None
+
+
 def _refused(call: Call) -> bool:
     status = call.exchange.status if call.exchange else None
     return status is not None and (status in {401, 403, 429} or status >= 500)
@@ -75,10 +84,10 @@ class NotificationIncreases:
         value, token = note.param("progress"), note.param("progressToken")
         if note.method != _METHOD or type(value) not in (int, float) or token is None:
             return
-        calls = _with_token(session, note.dir.other, token)
-        if not calls:
+        call = _owner(note, session, token)
+        if call is None:
             return
-        place = (calls[0].request.record.n, ids.key(token))
+        place = (call.request.record.n, ids.key(token))
         before = self._last.get(place)
         self._last[place] = (value, note.record.n)
         if before is None:

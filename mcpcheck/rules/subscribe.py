@@ -120,12 +120,12 @@ class EndFinal:
     """
 
     def __init__(self) -> None:
-        self._ended: dict[ids.Key, int] = {}
+        self._ended: dict[tuple[int | None, ids.Key], int] = {}
 
     def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
         match event:
             case Request() if event.method == "subscriptions/listen":
-                self._ended.pop(ids.key(event.id), None)
+                self._ended.pop((event.record.exchange, ids.key(event.id)), None)
             case Answer() if session.call is not None and session.call.request.method == "subscriptions/listen":
                 self._ends(session.call, event.record.n)
                 yield holds(event)
@@ -133,18 +133,18 @@ class EndFinal:
                 yield from self._heard(event, session)
 
     def _ends(self, call: Call, n: int) -> None:
-        self._ended[ids.key(call.request.id)] = n
+        self._ended[(call.exchange.n if call.exchange else None, ids.key(call.request.id))] = n
 
     def _heard(self, note: Notification, session: Session) -> Verdicts:
         if note.method == "notifications/cancelled":
-            call = session.listen(note.param("requestId"))
+            call = session.call if note.record.exchange else session.listen(note.param("requestId"))
             if call is not None:
                 self._ends(call, note.record.n)
             return
         if SUBSCRIPTION_ID not in note.meta:
             return
         id: Any = note.meta[SUBSCRIPTION_ID]
-        since = self._ended.get(ids.key(id))
+        since = self._ended.get((note.record.exchange, ids.key(id)))
         if since is not None:
             yield broken(
                 note, "nothing more for a subscription that has ended", f"{note.method} for {shown(id)}", since

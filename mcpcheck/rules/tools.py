@@ -201,7 +201,7 @@ def content_embedded_implies_resources(answer: Answer, session: Session) -> Verd
         if isinstance(block, dict)
     ]
     if "resource" in kinds:
-        if "resources" in session.capabilities:
+        if "resources" in session.declared:
             yield holds(answer)
         else:
             yield broken(answer, "the resources capability", "an embedded resource without it")

@@ -81,7 +81,7 @@ class LoggingDeclared:
     def end(self, session: Session) -> Verdicts:
         if self._first is None or not session.told_capabilities:
             return
-        if "logging" in session.capabilities:
+        if "logging" in session.declared:
             yield holds(self._first)
         else:
             yield broken(self._first, "the logging capability", "a log message without it")

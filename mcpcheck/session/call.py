@@ -55,6 +55,6 @@ class Exchange:
 
     @property
     def may_be_resumed(self) -> bool:
-        """Whether the answer may still come on another stream: event streams of the handshake era."""
-        legacy = self.call is not None and self.call.revision in LEGACY
-        return legacy and self.media_type == "text/event-stream"
+        """Whether the answer may still come on another stream: event streams of the handshake era, and HTTP+SSE."""
+        legacy = self.call is not None and (self.call.revision is None or self.call.revision in LEGACY)
+        return legacy and (self.media_type == "text/event-stream" or self.status == 202)

@@ -16,6 +16,7 @@ from mcpcheck.session.eras import Eras
 from mcpcheck.session.orphans import Orphan, Orphans
 from mcpcheck.session.rounds import Rounds
 from mcpcheck.session.strays import Strays
+from mcpcheck.wire import sse
 from mcpcheck.wire.event import (
     Aborted,
     Answer,
@@ -61,6 +62,7 @@ class Session:
         self.capabilities: dict[str, Any] = {}  # the server's, as it last declared them
         self.supported: tuple[str, ...] = ()  # versions that a discover result listed
         self.discovered = False
+        self.declared: set[str] = set()  # every capability that the server has ever declared
         self.told_capabilities = False
         self.exited = False
         self.client_left = False  # stdio: the client closed the server's input
@@ -131,7 +133,10 @@ class Session:
         self.exchange = self._exchange(event)
         if self.exchange and event.dir is Dir.C2S and event.record.kind is Kind.BODY:
             self.exchange.has_body = True
-        self._pending += self._strays.see(event)
+        if _names_endpoint(event):
+            self.transport = "sse"
+        else:
+            self._pending += self._strays.see(event)
         self.kept_back = self._strays.keeps
         match event:
             case HttpRequest():
@@ -365,6 +370,7 @@ class Session:
         self.told_capabilities = True
         capabilities = result.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+        self.declared |= set(self.capabilities)
 
     # which revision governs
 
@@ -378,3 +384,12 @@ class Session:
             return call.revision
         head = self.exchange.request if self.exchange else None
         return (self._eras.of_head(head) if head else None) or self._eras.ambient
+
+
+def _names_endpoint(event: Event) -> bool:
+    """Whether an event of a stream names the address for POSTs, as HTTP+SSE of 2024-11-05 begins with it."""
+    return (
+        isinstance(event, NotJson)
+        and event.record.kind is Kind.SSE
+        and sse.parse(event.record.data).event == "endpoint"
+    )

@@ -2,6 +2,7 @@
 
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, suspect
+from mcpcheck.session import ids
 from mcpcheck.session.call import Exchange
 from mcpcheck.session.session import Session
 from mcpcheck.session.strays import Stray
@@ -122,7 +123,10 @@ def notifications_related(event: Notification, session: Session) -> Verdicts:
     if event.method in _OF_SUBSCRIPTIONS:
         yield broken(event, "notifications that concern the request", f"{event.method} on the stream of a request")
     elif event.method == "notifications/progress":
-        other = session.call_with_token(event.param("progressToken"))
+        token = event.param("progressToken")
+        own = exchange.call.request.meta.get("progressToken")
+        gave_it = token is not None and own is not None and ids.key(own) == ids.key(token)
+        other = exchange.call if gave_it else session.call_with_token(token)
         if other is not None and other is not exchange.call:
             n = other.request.record.n
             yield broken(event, "progress of the stream's own request", f"progress of frame {n}", n)

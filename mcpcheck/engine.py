@@ -20,9 +20,9 @@ See = Callable[[Any, Session], Verdicts]
 class Engine:
     """Judges one session. Feed it the records in order, then finish.
 
-    ``transport`` is "stdio" or "http"; HTTP+SSE of 2024-11-05 shows itself. ``endpoint`` is the path of the MCP endpoint
-    on HTTP; ``default`` the revision of messages that do not tell theirs; ``only`` limits the rules to these ids;
-    ``one_client`` says that one client instance alone speaks to the server.
+    ``transport`` is "stdio" or "http"; HTTP+SSE of 2024-11-05 shows itself. ``endpoint`` is the path of the MCP
+    endpoint on HTTP; ``default`` the revision of messages that do not tell theirs; ``only`` limits the rules to these
+    ids; ``one_client`` says that one client instance alone speaks to the server.
 
     Before the revision of a message is known, what holds in every revision is judged.
     """

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpcheck.capture import Header, Writer, open_capture, read, write_capture
+from mcpcheck.capture import Header, Writer, create, open_capture, read, write_capture
 from mcpcheck.errors import UsageError
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 from tests.capture.test_format import records
@@ -140,6 +140,17 @@ def test_a_capture_file_is_its_owners_alone(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with open_capture(path) as capture:
         assert list(capture) == session()
+
+
+def test_a_capture_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s.ndjson"
+    with create(path) as stream:
+        stream.write(b"mine")
+        with pytest.raises(OSError, match="another session"):
+            create(path)
+    assert path.read_bytes() == b"mine"
+    create(path).close()
+    assert path.read_bytes() == b""
 
 
 def test_writing_to_a_device_leaves_its_mode_alone() -> None:

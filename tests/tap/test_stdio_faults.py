@@ -293,6 +293,25 @@ def test_a_folder_that_vanishes_harms_nobody_and_is_told(tmp_path: Path) -> None
         assert session.wait() == 0
 
 
+def test_two_sessions_are_never_recorded_to_one_file(capture: Path) -> None:
+    with tapped("echoes", capture=capture) as first:
+        first.send(LINE)
+        assert first.read(len(LINE)) == LINE
+        while not (capture.exists() and capture.stat().st_size):
+            assert first.process.poll() is None
+        with tapped("echoes", capture=capture) as second:
+            second.send(LINE * 2)
+            assert second.read(len(LINE) * 2) == LINE * 2
+            second.close_input()
+            said = second.errors().decode()
+            assert second.wait() == 0
+        assert said == f"mcpcheck tap: nothing is recorded: {capture}: another session is being recorded to it\n"
+        first.close_input()
+        assert first.wait() == 0
+        assert first.errors() == b""
+        assert rebuilt(first.records())["s2c"] == LINE
+
+
 def test_standard_streams_that_are_closed_are_no_accident(capture: Path) -> None:
     command = [*TAP, "-o", str(capture), "--", *SERVER, "exits", "5"]
     done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command], cwd=ROOT, timeout=WITHIN, check=False)

@@ -92,9 +92,11 @@ class Link:
     def carry_out(self, action: Action) -> None:
         match action:
             case Send(exchange=None):
-                for line in self.lines.feed(action.data):
+                lines = list(self.lines.feed(action.data)) if self.meeting.gone is None else []
+                for line in lines:
+                    self.log.note(Dir.C2S, Kind.LINE, line.data, end=line.end)
+                for line in lines:
                     if self.meeting.gone is None:
-                        self.log.note(Dir.C2S, Kind.LINE, line.data, end=line.end)
                         self.write(self.script.hear(Heard(line.data, self.meeting.connection)))
             case Send():
                 self.post(action)

@@ -117,7 +117,10 @@ async def is_answered_with_an_unknown_result_type(client: ClientPeer) -> None:
 class Notifies(ModernServer):
     """A modern server that sends notifications which belong to nothing before each answer, against the rules."""
 
-    deviates = frozenset({"progress", "base.pattern", "http.sse", "http.stream", "stdio.server", "base.notification"})
+    deviates = frozenset(
+        {"progress", "base.pattern", "http.listen", "http.sse", "http.stream", "stdio.server", "subscribe"}
+        | {"base.notification"}
+    )
 
     def __init__(self, *messages: bytes) -> None:
         self.messages = messages

@@ -63,6 +63,12 @@ class Asked:
         return meta.get(PROTOCOL_VERSION) if isinstance(meta, dict) else None
 
     @property
+    def uri(self) -> str:
+        """The resource that is meant; a name of ours where the client gives none that can be repeated."""
+        uri = self.params.get("uri")
+        return uri if isinstance(uri, str) else "mcpcheck:none"
+
+    @property
     def over_http(self) -> bool:
         return self.heard.head is not None
 
@@ -170,7 +176,7 @@ class ModernServer(Scripted):
             case "resources/templates/list":
                 return result(asked, self.complete({"resourceTemplates": []}, keep=True))
             case "resources/read":
-                content = {"uri": asked.params.get("uri", "mcpcheck:none"), "text": "A text of mcpcheck."}
+                content = {"uri": asked.uri, "text": "A text of mcpcheck."}
                 return result(asked, self.complete({"contents": [content]}, keep=True))
         return error(asked, METHOD_NOT_FOUND, f"There is no method {asked.method}")
 
@@ -246,7 +252,7 @@ class LegacyServer(Scripted):
             case "resources/list":
                 return result(asked, {"resources": []})
             case "resources/read":
-                content = {"uri": asked.params.get("uri", "mcpcheck:none"), "text": "A text of mcpcheck."}
+                content = {"uri": asked.uri, "text": "A text of mcpcheck."}
                 return result(asked, {"contents": [content]})
             case "prompts/list":
                 return result(asked, {"prompts": []})

@@ -99,6 +99,8 @@ class Conform:
         try:
             await survey(self.lab)
         except LegacyOnly as found:
+            for peer in self.lab.finished:  # what a server of the old era says to this one's requests is no fault
+                peer.verdicts.clear()
             self._trouble(
                 "survey",
                 f"the server speaks {found}, but not {MODERN}: server/discover is not served and initialize is. "

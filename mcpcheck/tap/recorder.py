@@ -252,18 +252,21 @@ class CaptureFile:
         self._next = 0  # the number of the first of them
 
     def write(self, lines: bytes, t: float) -> None:
-        """Write lines; where they cannot be written, leave the file as it was."""
+        """Write lines; of those that cannot be written, leave nothing in the file."""
         if not lines:
             return
-        before = self._transcript.gap(self._next, t, self._gap) if self._gap else b""
-        if self._put(before + lines):
+        gap = self._transcript.gap(self._next, t, self._gap) if self._gap else b""
+        data = gap + lines
+        kept = self._put(data, len(gap))
+        if kept:
             self._gap = 0
+        if kept == len(data):
             return
-        count = lines.count(b"\n")
+        lost = data.count(b"\n", kept or len(gap))
         if not self._gap:
-            self._next = self._transcript.n - count + 1
-        self._gap += count
-        self.lost += count
+            self._next = self._transcript.n - lost + 1
+        self._gap += lost
+        self.lost += lost
 
     def close(self, t: float) -> None:
         """Write what is owed, and see whether the file is still where it was."""
@@ -277,22 +280,24 @@ class CaptureFile:
             self.problem = self.problem or f"it is gone: {error.strerror}"
         self._file.close()
 
-    def _put(self, data: bytes) -> bool:
-        view = memoryview(data)
+    def _put(self, data: bytes, alone: int = 0) -> int:
+        """Append data; the length of the whole lines of it that are in the file now. The first bytes are none alone."""
+        done = 0
         try:
-            while view:
-                view = view[os.write(self._fd, view) :]
+            with memoryview(data) as view:
+                while done < len(data):
+                    done += os.write(self._fd, view[done:])
+            kept = done
         except OSError as error:
             self.problem = error.strerror
-            self._forget(len(view) < len(data))
-            return False
-        self._end += len(data)
-        return True
+            kept = data.rfind(b"\n", alone, done) + 1
+        self._end += kept
+        if kept < done:
+            self._forget()
+        return kept
 
-    def _forget(self, began: bool) -> None:
+    def _forget(self) -> None:
         """Take half a line back off the file; where that cannot be done, no more may follow it."""
-        if not began:
-            return
         try:
             os.ftruncate(self._fd, self._end)
             os.lseek(self._fd, self._end, os.SEEK_SET)

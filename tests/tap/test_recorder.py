@@ -134,6 +134,33 @@ def test_a_full_disk_costs_a_gap_and_no_half_line(tmp_path: Path, monkeypatch: p
     assert "No space left" in (made.warning() or "")
 
 
+def test_what_of_a_burst_has_room_on_the_disk_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = 500
+    write = os.write
+
+    def put(fd: int, data: memoryview) -> int:
+        left = room - os.fstat(fd).st_size
+        if left <= 0:
+            raise OSError(28, "No space left on device")
+        return write(fd, data[:left])
+
+    made, notes = recorder(tmp_path / "s.ndjson")
+    for number in range(100):
+        notes.keep(b"%d\n" % number, 9)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", put)
+        made.start()
+        soon(lambda: made.waiting == 0)
+        soon(lambda: not made.awake.is_set())
+        made.close(5)
+    assert (tmp_path / "s.ndjson").read_bytes().endswith(b"}\n")
+    found = rebuilt(records(tmp_path / "s.ndjson"))["c2s"]
+    kept = found.count(b"\n")
+    assert 0 < kept < 20
+    assert found == b"".join(b"%d\n" % number for number in range(kept))
+    assert (made.warning() or "").startswith(f"{100 - kept} lines are missing")
+
+
 def test_a_disk_that_does_not_answer_holds_nobody_up(fifo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIMIT", 8 << 20)
     monkeypatch.setattr(module, "BEHIND", 4 << 20)

@@ -5,7 +5,7 @@ import json
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
-from mcpcheck.scenarios.server.discover import LISTS
+from mcpcheck.scenarios.server.discover import LISTS, judge_responds
 from mcpcheck.scenarios.server.errors import needs_discovery
 from mcpcheck.survey import initialize_params
 from mcpcheck.wire.protocol import LEGACY
@@ -76,8 +76,7 @@ async def dual_era_serves_a_legacy_session(peer: Peer) -> None:
     for capability, (method, *_) in LISTS.items():
         if isinstance(capabilities, dict) and capability in capabilities:
             listed = await peer.ask(method)
-            told = f"{method} is served by the legacy revision, without _meta"
-            peer.check(id, listed.result is not None, listed, told)
+            judge_responds(peer, id, listed, f"{method} is served by the legacy revision, without _meta")
     pong = await peer.ask("ping")
     peer.check(id, pong.result is not None, pong, "ping is answered")
 

@@ -160,11 +160,12 @@ async def invalid_cursor(peer: Peer) -> None:
     for capability, method, _ in LISTS.values():
         if not peer.lab.declares(capability):
             continue
-        tried = True
         reply = await peer.ask(method, {"cursor": "mcpcheck-invalid-cursor"})
         if reply.code == -32602:
+            tried = True
             peer.holds("pagination.error.invalid-cursor", reply)
-        elif reply.answer is not None and reply.code != -32601:
+        elif reply.answer is not None and (await peer.ask(method)).result is not None:
+            tried = True
             peer.broken("pagination.error.invalid-cursor", reply, "error -32602")
     if not tried:
-        raise Untestable("the server declares no tools, prompts or resources")
+        raise Untestable("the server lists no tools, prompts or resources")

@@ -121,8 +121,8 @@ class Lab:
         return fitting(tool.get("inputSchema"))
 
     def fixture(self, role: str) -> Fixture:
-        """Where a role is found on this server; Untestable names what is missing."""
-        found = self.inventory.roles.get(role) or self._by_name(role)
+        """Where a role is found on this server, by a known name first; Untestable names what is missing."""
+        found = self._by_name(role) or self.inventory.roles.get(role)
         if found is None:
             raise missing(role)
         return found

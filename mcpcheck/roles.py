@@ -23,11 +23,15 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """Where a role is found on a server: a request that uses it."""
+    """Where a role is found on a server: a request that uses it.
+
+    ``shown``: found by what it once answered, so that it need not keep to what the role says.
+    """
 
     role: str
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    shown: bool = False
 
     @property
     def method(self) -> str:

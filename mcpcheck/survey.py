@@ -182,7 +182,7 @@ def note_roles(inventory: Inventory, fixture: Fixture, reply: Reply) -> None:
     """Give a fixture the roles that its answer shows; the first one found keeps a role."""
     kind = fixture.role.partition(".")[0]
     for role in _shown(kind, reply):
-        inventory.roles.setdefault(role, Fixture(role, fixture.name, fixture.arguments))
+        inventory.roles.setdefault(role, Fixture(role, fixture.name, fixture.arguments, shown=True))
 
 
 def _shown(kind: str, reply: Reply) -> list[str]:

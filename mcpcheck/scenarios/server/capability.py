@@ -68,6 +68,8 @@ async def undeclared_is_not_asked_for(peer: Peer) -> None:
         wanted = (reply.result or {}).get("inputRequests") if reply.needs_input else None
         expected = f"{fixture.name}: error -32021, or a result that does without the client's help"
         peer.check("base.meta.capability-not-relied", not wanted, reply, expected)
+        if reply.code == MISSING_CLIENT_CAPABILITY:
+            peer.holds("base.meta.capability-missing-error", reply)
         judge_status(peer, reply)
 
 

@@ -73,9 +73,7 @@ async def round_trips(peer: Peer) -> None:
         asked = await peer.ask(fixture.method, fixture.params)
         if not asked.needs_input:
             continue
-        done = await to_the_end(peer, fixture, asked)
-        expected = f"{fixture.name}: a complete result, since the retry holds all that was asked for"
-        peer.check("mrtr.server.retry-independent", done.complete, done, expected)
+        judge_end(peer, fixture, await to_the_end(peer, fixture, asked))
 
 
 @scenario(exercises=["mrtr.server.retry-independent"], transports=["stdio"])
@@ -91,9 +89,17 @@ async def retry_in_another_process(peer: Peer) -> None:
     async with peer.lab.connect(f"{peer.name}-retry", peer.scenario) as other:
         await other.fence()
         other.voice.capabilities = ALL_CAPABILITIES
-        done = await to_the_end(other, fixture, await retry(other, fixture, asked))
-        expected = f"{fixture.name}: a complete result, since the retry holds all that was asked for"
-        other.check("mrtr.server.retry-independent", done.complete, done, expected)
+        judge_end(other, fixture, await to_the_end(other, fixture, await retry(other, fixture, asked)))
+
+
+def judge_end(peer: Peer, fixture: Fixture, done: Reply) -> None:
+    """A retry completes; a stranger's tool may have its reasons not to like what was answered, and say so."""
+    id = "mrtr.server.retry-independent"
+    expected = f"{fixture.name}: a complete result, since the retry holds all that was asked for"
+    if done.complete or not fixture.shown:
+        peer.check(id, done.complete, done, expected)
+    else:
+        peer.suspect(id, done, f"{expected}, unless it does not like the answers of mcpcheck")
 
 
 @scenario(exercises=["mrtr.result.supported-methods"])
@@ -216,8 +222,11 @@ async def tampered_state(peer: Peer) -> None:
         with peer.deviating("mrtr"):
             reply = await retry(peer, fixture, asked, requestState=value)
         judge_copes(peer, reply, "mrtr.state.untrusted")
-        if protected and number == 0:
+        if number == 0 and (protected or reply.is_error):
             judge_tampered(peer, reply)
+        elif number == 0:
+            why = f"{fixture.name} took an altered requestState, which need not be protected where that does no harm"
+            peer.untestable("mrtr.state.reject-tampered", why)
     await peer.fence()
 
 

@@ -1,11 +1,12 @@
 """Notifications of the server: what it says while it works on a request, and on a subscription."""
 
 from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.capability import offered
 from mcpcheck.scenarios.server.errors import needs_discovery
-from mcpcheck.wire.protocol import LOG_LEVEL
+from mcpcheck.wire.protocol import LOG_LEVEL, METHOD_NOT_FOUND
 
 AT_MOST = 10
 """How many tools are called, where none is known to notify."""
@@ -37,6 +38,22 @@ async def progress_and_logs(peer: Peer) -> None:
         raise Untestable("no tool that may be called reported progress or logged anything")
 
 
+def judge_promises(peer: Peer, reply: Reply) -> None:
+    """Who declares that changes are told implements the request that asks for them."""
+    capabilities = peer.lab.inventory.capabilities
+    promised = [
+        f"{name}.{flag}"
+        for name, said in capabilities.items()
+        for flag in ("listChanged", "subscribe")
+        if isinstance(said, dict) and said.get(flag) is True
+    ]
+    if promised and reply.code == METHOD_NOT_FOUND:
+        expected = f"subscriptions/listen is implemented, since {', '.join(promised)} is declared"
+        peer.suspect("discover.result.capabilities-true", reply, expected)
+    elif promised and reply.answer is None:
+        peer.holds("discover.result.capabilities-true", reply)
+
+
 CHANGES = ("tool.changes-tools", "tool.changes-prompts", "tool.changes-resources", "tool.changes-resource")
 
 
@@ -49,6 +66,7 @@ CHANGES = ("tool.changes-tools", "tool.changes-prompts", "tool.changes-resources
         "http.listen.no-request-scoped-notifications",
         "logging.message.not-on-listen",
         "stdio.server.message-kinds",
+        "discover.result.capabilities-true",
     ]
 )
 async def subscription(peer: Peer) -> None:
@@ -61,8 +79,9 @@ async def subscription(peer: Peer) -> None:
     reply = await peer.send(peer.encode(request), request)
     acknowledged = await peer.until(lambda: bool(peer.heard_since(reply.frame)))
     await peer.fence()
+    judge_promises(peer, reply)
     if not acknowledged or (reply.call and reply.call.answers):
-        raise Untestable("the server opens no subscription")
+        raise Untestable(f"the server opens no subscription: {reply.told()}")
     for fixture in offered(peer, *CHANGES, "tool.ends-subscriptions"):
         await peer.ask(fixture.method, fixture.params)
     if peer.kind == "http":

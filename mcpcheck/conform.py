@@ -19,7 +19,7 @@ from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.roles import ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
-from mcpcheck.survey import LISTS, LegacyOnly, survey
+from mcpcheck.survey import LegacyOnly, open_modern, survey
 from mcpcheck.transports.base import Limits
 from mcpcheck.verdict import Outcome, Report, SessionInfo, Trouble, Verdict
 from mcpcheck.wire.protocol import MODERN
@@ -254,16 +254,6 @@ class Conform:
             units = len(peer.transport.log.records)
             found.append(SessionInfo(name, peer.kind, units, file, (self.lab.revision,)))
         return found
-
-
-async def open_modern(peer: Peer) -> None:
-    """Let a dual-era process know its client's era before anything odd is said to it.
-
-    server/discover is a probe, which may leave the choice open; what has no _meta after it may then open the other era.
-    """
-    method = next((method for capability, method, _ in LISTS.values() if peer.lab.declares(capability)), None)
-    if method is not None:
-        await peer.try_ask(method, within=peer.lab.limits.start)
 
 
 def judge_goes_on(peer: Peer, fence: Reply, before: int) -> bool:

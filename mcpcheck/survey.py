@@ -119,6 +119,16 @@ def initialize_params(version: str) -> dict[str, Any]:
     return {"protocolVersion": version, "capabilities": {}, "clientInfo": OWN_NAME}
 
 
+async def open_modern(peer: Peer) -> None:
+    """Let a dual-era process know its client's era before anything odd is said to it.
+
+    server/discover is a probe, which may leave the choice open; what has no _meta after it may then open the other era.
+    """
+    method = next((method for capability, method, _ in LISTS.values() if peer.lab.declares(capability)), None)
+    if method is not None:
+        await peer.try_ask(method, within=peer.lab.limits.start)
+
+
 async def _list_all(peer: Peer, inventory: Inventory) -> None:
     for name, (capability, method, member) in LISTS.items():
         if capability in inventory.capabilities:

@@ -17,6 +17,7 @@ from mcpcheck.fuzz.strategies import Play, Stimulus
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.session import ids
+from mcpcheck.survey import open_modern
 from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire import mcp_http
 from mcpcheck.wire.event import Answer, Exited
@@ -86,6 +87,8 @@ async def prime(peer: Peer) -> Reply:
     if reply.answer is None:
         told = peer.transport.told()
         raise PeerUnavailable(f"the server did not answer server/discover: {reply.told()}{_tail(told)}")
+    if peer.kind == "stdio" and reply.result is not None:
+        await open_modern(peer)
     return reply
 
 

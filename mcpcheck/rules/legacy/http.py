@@ -32,9 +32,14 @@ def get_accept(event: HttpRequest, session: Session) -> Verdicts:
 
 @rule("legacy.http.get.no-response")
 def get_no_response(event: Message, session: Session) -> Verdicts:
-    """Looks at what comes on the stream of a GET that resumes nothing: no answer belongs there."""
+    """Looks at what comes on the stream of a GET that resumes nothing: no answer belongs there.
+
+    The body of a refusal, often an error without id, is no stream.
+    """
     head = session.exchange.request if session.exchange else None
-    if event.dir is Dir.C2S or head is None or head.method != "GET" or header(head, "last-event-id") is not None:
+    if event.record.kind is not Kind.SSE or head is None or head.method != "GET":
+        return
+    if header(head, "last-event-id") is not None:
         return
     if isinstance(event, Answer):
         yield broken(event, "no response on the stream of a GET", f"the answer to id {shown(event.id)}")

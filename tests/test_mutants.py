@@ -5,6 +5,7 @@ test has the rest: whole runs of those, and all the others over their second tra
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 
@@ -16,7 +17,7 @@ from mcpcheck.reference.server import Server
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import LEGACY, MODERN, REVISIONS
 from tests.support.conforming import broken, conform_in_memory, on_http, on_stdio
-from tests.support.handshake import broken_in_a_session
+from tests.support.handshake import Judged, judged_in_a_session
 from tests.support.proof import Mutant, file_name, mutants
 
 TOUR = (
@@ -36,7 +37,7 @@ TOUR = (
 """Scenarios that cause every kind of traffic."""
 
 MODERN_MUTANTS = [mutant for mutant in mutants() if mutant.breaks or mutant.suspects]
-LEGACY_MUTANTS = [mutant for mutant in mutants() if mutant.breaks_legacy]
+LEGACY_MUTANTS = [mutant for mutant in mutants() if mutant.breaks_legacy or mutant.suspects_legacy]
 
 
 def target(mutant: Mutant, transport: str) -> Target:
@@ -81,13 +82,16 @@ def test_a_mutant_is_caught_by_the_same_in_a_whole_run_on_every_transport(mutant
 
 @pytest.mark.parametrize("mutant", LEGACY_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_in_a_legacy_session_by_exactly_what_it_breaks_there(mutant: Mutant) -> None:
-    assert issubclass(mutant.server, Server)
-    assert broken_in_a_session(on_stdio(mutant.server, LEGACY[-1:]), LEGACY[-1]) == mutant.breaks_legacy
+    server = mutant.server
+    opened = on_stdio(server, LEGACY[-1:]) if issubclass(server, Server) else on_http(server, LEGACY[-1:])
+    judged = judged_in_a_session(opened, LEGACY[-1])
+    assert judged == Judged(mutant.breaks_legacy, mutant.suspects_legacy)
 
 
-@pytest.mark.parametrize("revision", LEGACY)
-def test_the_reference_is_clean_in_a_legacy_session(revision: str) -> None:
-    assert broken_in_a_session(on_stdio(revisions=(revision,)), revision) == set()
+@pytest.mark.parametrize(("opened", "revision"), [*product([on_stdio], LEGACY), *product([on_http], LEGACY[1:])])
+def test_the_reference_is_clean_in_a_legacy_session(opened: type[Target], revision: str) -> None:
+    judged = judged_in_a_session(opened(revisions=(revision,)), revision)  # type: ignore[call-arg]
+    assert judged == Judged(frozenset(), frozenset())
 
 
 @pytest.mark.parametrize("revisions", [REVISIONS, (MODERN,)], ids=["all revisions", "modern only"])
@@ -100,6 +104,7 @@ def test_the_reference_is_clean(opened: type[Target], revisions: Sequence[str]) 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=lambda mutant: mutant.name)
 def test_a_mutant_is_named_after_what_it_breaks_and_says_so_in_one_sentence(mutant: Mutant) -> None:
-    assert any(mutant.name.startswith(file_name(id)) for id in mutant.breaks | mutant.suspects | mutant.breaks_legacy)
+    ids = mutant.breaks | mutant.suspects | mutant.breaks_legacy | mutant.suspects_legacy
+    assert any(mutant.name.startswith(file_name(id)) for id in ids)
     assert mutant.doc.endswith(".")
     assert "\n" not in mutant.doc

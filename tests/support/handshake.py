@@ -1,5 +1,6 @@
 """A whole session of the handshake era with a server in this process, for the rules of that era."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -10,28 +11,46 @@ from mcpcheck.peer import Peer
 from mcpcheck.survey import initialize_params
 from mcpcheck.transports.base import Limits
 from mcpcheck.verdict import Outcome, Verdict
+from mcpcheck.wire.event import HttpResponse
+from mcpcheck.wire.record import header
 
 PAGES = 10
 
 
-def broken_in_a_session(target: Target, revision: str) -> set[str]:
-    """The ids that the rules call broken by a server in a session that initialize opens."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The ids that rules call broken, and those that are merely suspect."""
+
+    broken: frozenset[str]
+    suspects: frozenset[str]
+
+
+def judged_in_a_session(target: Target, revision: str) -> Judged:
+    """What the rules say of a server in a session that initialize opens."""
     verdicts: list[Verdict] = []
     anyio.run(_hold, target, revision, verdicts)
-    return {verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.BROKEN}
+    broken = frozenset(verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.BROKEN)
+    suspects = frozenset(verdict.requirement for verdict in verdicts if verdict.outcome is Outcome.SUSPECT)
+    return Judged(broken, suspects - broken)
 
 
 async def _hold(target: Target, revision: str, verdicts: list[Verdict]) -> None:
     lab = Lab(target, Limits(answer=1, start=1))
     async with lab.connect("handshake") as peer:
         peer.voice.era, peer.voice.version = "legacy", revision
-        await peer.try_ask("initialize", initialize_params(revision))
+        opened = await peer.try_ask("initialize", initialize_params(revision))
+        for head in (event.head for event in opened.events if isinstance(event, HttpResponse)):
+            peer.voice.session_id = header(head, "mcp-session-id")
         note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         await peer.send(peer.encode(note), note)
+        if target.kind == "http":
+            await peer.send(b"", headers={"Accept": "text/event-stream", "Content-Type": None}, http_method="GET")
         await peer.try_ask("ping")
         await peer.try_ask("logging/setLevel", {"level": "debug"})
         await peer.try_ask("resources/subscribe", {"uri": "test://watched-resource"})
         await _use_everything(peer)
+        if "tasks" in ((opened.result or {}).get("capabilities") or {}):
+            await peer.try_ask("tasks/list")
     verdicts += peer.verdicts
     assert not peer.own_faults, peer.own_faults
     assert not peer.crashes, peer.crashes

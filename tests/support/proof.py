@@ -29,7 +29,7 @@ HEAD = """\
 class Mutant:
     """One mutant of the reference server: what it breaks, what it makes look odd, and where that shows.
 
-    ``breaks_legacy`` is what it breaks in a session of 2025-11-25.
+    ``breaks_legacy`` and ``suspects_legacy`` are the same in a session of 2025-11-25.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Mutant:
     breaks: frozenset[str]
     suspects: frozenset[str]
     breaks_legacy: frozenset[str]
+    suspects_legacy: frozenset[str]
     transports: tuple[str, ...]
     revisions: tuple[str, ...]
     doc: str
@@ -70,6 +71,7 @@ def _mutant(module: ModuleType) -> Mutant:
         frozenset(getattr(module, "BREAKS", ())),
         frozenset(getattr(module, "SUSPECTS", ())),
         frozenset(getattr(module, "BREAKS_LEGACY", ())),
+        frozenset(getattr(module, "SUSPECTS_LEGACY", ())),
         tuple(getattr(module, "TRANSPORTS", over_http)),
         tuple(getattr(module, "REVISIONS", REVISIONS)),
         module.__doc__ or "",
@@ -81,7 +83,7 @@ def proved() -> set[str]:
     found: set[str] = set()
     for package in ("fixtures.mutants", "fixtures.client_mutants"):
         for module in modules(package):
-            for said in ("BREAKS", "SUSPECTS", "BREAKS_LEGACY"):
+            for said in ("BREAKS", "SUSPECTS", "BREAKS_LEGACY", "SUSPECTS_LEGACY"):
                 found |= set(getattr(module, said, ()))
     return found
 

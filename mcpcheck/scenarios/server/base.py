@@ -52,14 +52,20 @@ def refused(
     peer: Peer, id: str, reply: Reply, code: int, *, on_http: tuple[int, ...] = (), also: tuple[int, ...] = ()
 ) -> None:
     """Judge a refusal with one right code; ``also`` draws a suspicion at most, ``on_http`` passes on HTTP."""
+    by_http = peer.kind == "http" and (reply.status or 0) >= 400 and (reply.answer is None or of_old(peer, reply))
     if reply.code == code or (peer.kind == "http" and reply.code in on_http):
         peer.holds(id, reply)
-    elif reply.code in also or (peer.kind == "http" and reply.answer is None and (reply.status or 0) >= 400):
+    elif reply.code in also or by_http:
         peer.suspect(id, reply, f"error {code}")
     elif reply.answer is None and peer.kind == "stdio":
         peer.suspect(id, reply, f"error {code}", "no answer before the fence's")
     else:
         peer.broken(id, reply, f"error {code}")
+
+
+def of_old(peer: Peer, reply: Reply) -> bool:
+    """Whether a dual-era server let its older era refuse what it could not place."""
+    return bool(peer.lab.inventory.legacy) and isinstance(reply.code, int) and -32019 <= reply.code <= -32000
 
 
 async def malformed(peer: Peer, data: bytes, like: Any = None) -> Reply:
@@ -136,12 +142,21 @@ async def required_meta_is_missing(peer: Peer) -> None:
         if peer.kind == "http" and key == PROTOCOL_VERSION and reply.code == HEADER_MISMATCH:
             peer.suspect("base.meta.missing-rejected", reply, f"{expected}; -32020 is close, for the header")
             continue
+        if of_either_era(peer, key) and reply.is_error and reply.code != -32602:
+            told = f"{expected}, unless the server takes it for a request of the handshake era"
+            peer.suspect("base.meta.missing-rejected", reply, told)
+            continue
         remembered = reply.result is not None
         peer.check(
             "base.stateless.no-prior-context", not remembered, reply, "a request is not served from what came before"
         )
         if peer.check("base.meta.missing-rejected", reply.code == -32602, reply, expected) and peer.kind == "http":
             peer.check("base.meta.missing-http-400", reply.status == 400, reply, "HTTP status 400")
+
+
+def of_either_era(peer: Peer, lacking: str) -> bool:
+    """Whether a dual-era server on stdio, where no header tells, may take a request without this for an old one."""
+    return peer.kind == "stdio" and bool(peer.lab.inventory.legacy) and lacking == PROTOCOL_VERSION
 
 
 @scenario(exercises=["base.stateless.mixed-contexts"])

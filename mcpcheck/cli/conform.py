@@ -110,12 +110,14 @@ def plan_of(options: dict[str, Any]) -> Any:
     limits = replace(Limits(), answer=timeout, start=4 * timeout)
     repeated = [f"--tools {shlex.quote(options['tools'])}"] if options["tools"] != "read-only" else []
     repeated += [f"--arguments {shlex.quote(given)}" for given in options["given"]]
+    headers = tuple(header_of(text) for text in options["headers"])
+    repeated += [f"--header {shlex.quote(f'{name}: ...')}" for name, _ in headers]  # the value may be a secret
     return Plan(
         only=tuple(options["only"]),
         skip=tuple(options["skip"]),
         policy=ToolPolicy.of(options["tools"]),
         limits=limits,
-        headers=tuple(header_of(text) for text in options["headers"]),
+        headers=headers,
         arguments=dict(arguments_of(text) for text in options["given"]),
         strict=options["strict"],
         save=options["save"],

@@ -17,6 +17,7 @@ from mcpcheck.wire.framing import LineSplitter
 from mcpcheck.wire.record import Dir, Kind, Record
 
 _CHUNK = 65536
+_TOLD = 6  # lines of standard error that are quoted from its start, and from its end
 
 
 class StdioTransport(Transport):
@@ -128,7 +129,7 @@ class StdioTransport(Transport):
 
     def told(self) -> str:
         lines = [record.data.decode("utf-8", "replace") for record in self.log.records if record.kind is Kind.STDERR]
-        return "\n".join(lines[-8:])
+        return "\n".join(lines if len(lines) <= 2 * _TOLD else [*lines[:_TOLD], "...", *lines[-_TOLD:]])
 
     def _too_much(self) -> str:
         return f"the server sent more than is read of one session: {self._bytes} bytes in {self._units} lines"

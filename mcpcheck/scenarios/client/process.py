@@ -8,7 +8,7 @@ from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.transports.client_side import Heard, Meeting, Reply
 
 AT_ONCE = 0.1
-"""A kill within so many seconds leaves the server no time to exit (stdio.shutdown.client-kill)."""
+"""A signal or a kill within so many seconds leaves the server no time to exit."""
 HOST = "the client does not end by itself, so how it shuts down is not seen"
 
 
@@ -29,6 +29,11 @@ async def is_done_with_its_server(client: ClientPeer) -> None:
             actual = f"signal {before[0]} while the input was open"
         elif meeting.input_ended is None:
             actual = "the process was left behind" if meeting.left_behind else "it was killed with its input open"
+        elif hasty := [t for t, _ in meeting.signals if t - meeting.input_ended < AT_ONCE]:
+            expected = "time to exit between the end of input and a signal"
+            actual = f"a signal {hasty[0] - meeting.input_ended:.3f} s after the end of input"
+            client.suspect("stdio.shutdown.client-order", account, [], expected, actual)
+            continue
         else:
             client.holds("stdio.shutdown.client-order", account)
             continue

@@ -76,6 +76,7 @@ class Peer:
         self._calls: dict[int, Call] = {}  # by the frame of the request
         self._declared: frozenset[str] = frozenset()
         self._deviating: dict[int, frozenset[str]] = {}
+        self._scenes: list[tuple[int, str]] = []  # from which frame on which scenario was played
         self._next_id = 0
         self._exit: Exited | None = None
         transport.log.observe = self._observe
@@ -83,6 +84,8 @@ class Peer:
     # hearing
 
     def _observe(self, record: Record) -> None:
+        if not self._scenes or self._scenes[-1][1] != self.scenario:
+            self._scenes.append((record.n, self.scenario))
         if record.dir is Dir.C2S and self._declared:
             self._deviating[record.n] = self._declared
         try:
@@ -103,6 +106,9 @@ class Peer:
     def finish(self) -> None:
         """Take in what only the end of the connection lets the rules say."""
         for verdict in self.engine.finish():
+            last = max(verdict.frames, default=self.frame)
+            played = [name for start, name in self._scenes if start <= last]
+            self.scenario = played[-1] if played else self.scenario
             self._take(verdict)
 
     def _take(self, verdict: Verdict) -> None:

@@ -78,7 +78,7 @@ class Conform:
         self, target: Target, plan: Plan, progress: Progress = lambda done, total, name: None, label: str = ""
     ) -> None:
         self.label = label  # tells the sessions of this run from those of another in the same report
-        self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.arguments)
+        self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.arguments, insists=True)
         self.plan = plan
         self.considered = plan.considered(load(), target.kind)
         self.scenarios = chosen_scenarios(plan, self.considered, target.kind)
@@ -108,6 +108,8 @@ class Conform:
             )
         except Abandoned as ended:
             self._trouble("survey", f"the server stopped answering: {ended}")
+        except Untestable as lacking:
+            self._trouble("survey", str(lacking))
         else:
             await self._run_all()
 

@@ -85,6 +85,8 @@ class Lab:
     revision: str = MODERN
     inventory: Inventory = field(default_factory=Inventory)
     finished: list[Peer] = field(default_factory=list)
+    insists: bool = False  # what is put off because of the load is sent again
+    exhausted: bool = False  # that was of no use: the server wants to be left alone
 
     @asynccontextmanager
     async def connect(self, name: str, scenario: str = "") -> AsyncIterator[Peer]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from mcpcheck.engine import Engine
 from mcpcheck.errors import bug
 from mcpcheck.inputs import responses_to
+from mcpcheck.overload import AGAIN, pause, put_off
 from mcpcheck.reply import Reply
-from mcpcheck.scenarios.registry import Abandoned, Unreadable
+from mcpcheck.scenarios.registry import Abandoned, Unreadable, Untestable
 from mcpcheck.session.session import Call
 from mcpcheck.transports.base import Transport
 from mcpcheck.verdict import Outcome, Verdict
@@ -36,6 +37,9 @@ OWN_NAME = {"name": "mcpcheck", "version": "0.1.0"}
 
 MAY_TAKE_LONG = frozenset({"tools/call", "prompts/get", "resources/read", "completion/complete"})
 """Requests whose answer may come after any deadline of ours."""
+
+
+TOO_MANY_REQUESTS = 429
 
 
 class _Default:
@@ -77,6 +81,7 @@ class Peer:
         self._declared: frozenset[str] = frozenset()
         self._deviating: dict[int, frozenset[str]] = {}
         self._scenes: list[tuple[int, str]] = []  # from which frame on which scenario was played
+        self._sent: dict[int, tuple[RequestHead, bytes, frozenset[str]]] = {}  # by exchange, for another attempt
         self._next_id = 0
         self._exit: Exited | None = None
         transport.log.observe = self._observe
@@ -251,10 +256,17 @@ class Peer:
             record = await self.transport.send_line(data, end)
             return Reply(record.n, self._calls.get(record.n))
         fields = (*self._headers(message, data, headers or {}), *(more_headers or {}).items())
-        head = RequestHead(http_method, self._path(), fields)
-        exchange = await self.transport.send_http(head, data)
-        frame = before + (2 if data else 1)
-        return Reply(frame, self._calls.get(frame), exchange)
+        reply = Reply(before)
+        await self._send_http(reply, RequestHead(http_method, self._path(), fields), data)
+        return reply
+
+    async def _send_http(self, reply: Reply, head: RequestHead, data: bytes) -> None:
+        """Send a request over HTTP; the reply is about this one from now on."""
+        before = self.frame
+        reply.exchange = await self.transport.send_http(head, data)
+        reply.frame = before + (2 if data else 1)
+        reply.call = self._calls.get(reply.frame)
+        self._sent[reply.exchange] = (head, data, self._declared)
 
     def _path(self) -> str:
         address = getattr(self.transport, "address", None)
@@ -280,13 +292,36 @@ class Peer:
         return tuple(headers.items())
 
     async def hear(self, reply: Reply, within: float | None = None) -> Reply:
-        """Wait until a message of ours is answered, its exchange is over, or nothing more can come."""
+        """Wait until a message of ours is answered, its exchange is over, or nothing more can come.
+
+        What a server over HTTP puts off because of its load is sent again, where the lab insists.
+        """
+        await self._hear_once(reply, within)
+        if put_off(reply) and self.lab.insists:
+            await self._insist(reply, within)
+        return reply
+
+    async def _insist(self, reply: Reply, within: float | None) -> None:
+        """Send a message again that was put off; Untestable where the server is not to be asked any more."""
+        for _ in range(AGAIN):
+            wait = pause(reply)
+            if not put_off(reply) or self.lab.exhausted or wait > self.answer_within or reply.exchange is None:
+                break
+            await self.transport.until(lambda: False, wait)
+            head, data, declared = self._sent[reply.exchange]
+            with self.deviating(*declared):
+                await self._send_http(reply, head, data)
+            await self._hear_once(reply, within)
+        if reply.status == TOO_MANY_REQUESTS:
+            self.lab.exhausted = True
+            raise Untestable("the server does not want to be asked so often: HTTP status 429")
+
+    async def _hear_once(self, reply: Reply, within: float | None) -> None:
         reply.waited = self.answer_within if within is None else within
         await self.transport.until(lambda: self._over(reply), reply.waited)
         if not self.transport.alive:  # the way it ended is known a moment later
             await self.transport.until(lambda: self._exit is not None, 1.0)
         self._collect(reply)
-        return reply
 
     def _over(self, reply: Reply) -> bool:
         if reply.exchange is not None:

@@ -8,7 +8,7 @@ from mcpcheck.lab import Inventory, Lab
 from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer
 from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
-from mcpcheck.scenarios.registry import Abandoned, Unreadable
+from mcpcheck.scenarios.registry import Abandoned, Unreadable, Untestable
 from mcpcheck.wire.protocol import LEGACY, is_modern
 from mcpcheck.wire.record import Dir, Kind
 
@@ -184,7 +184,7 @@ async def _find_roles(lab: Lab) -> None:
 async def _try_role(peer: Peer, fixture: Fixture) -> None:
     try:
         note_roles(peer.lab.inventory, fixture, await peer.ask(fixture.method, fixture.params))
-    except Unreadable:
+    except Untestable:
         return
 
 

@@ -35,6 +35,7 @@ SHELL = [
     "arguments",
     "inputs",
     "reply",
+    "overload",
     "peer",
     "client_peer",
     "lab",

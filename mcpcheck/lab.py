@@ -65,6 +65,7 @@ class Inventory:
     resources: list[dict[str, Any]] = field(default_factory=list)
     templates: list[dict[str, Any]] = field(default_factory=list)
     roles: dict[str, Fixture] = field(default_factory=dict)
+    slow: set[str] = field(default_factory=set)  # the names of what left the survey waiting
     legacy: str | None = None  # the revision that initialize gave on a connection of its own, if it did
     legacy_told: str = ""  # what initialize was answered with, in a phrase
 
@@ -115,6 +116,10 @@ class Lab:
     def allowed_tools(self) -> list[dict[str, Any]]:
         return [tool for tool in self.inventory.tools if self.policy.allows(tool)]
 
+    def prompt_tools(self) -> list[dict[str, Any]]:
+        """The allowed tools, but for those that left the survey waiting."""
+        return [tool for tool in self.allowed_tools() if str(tool.get("name")) not in self.inventory.slow]
+
     def arguments_for(self, tool: Mapping[str, Any]) -> dict[str, Any] | None:
         """Valid arguments for a tool: the user's, else made from its inputSchema; None where none were found."""
         name = str(tool.get("name"))
@@ -126,7 +131,7 @@ class Lab:
         """Where a role is found on this server, by a known name first; Untestable names what is missing."""
         found = self._by_name(role) or self.inventory.roles.get(role)
         if found is None:
-            raise missing(role)
+            raise missing(role, self.inventory.slow)
         return found
 
     def _by_name(self, role: str) -> Fixture | None:

@@ -83,6 +83,7 @@ class Peer:
         self._scenes: list[tuple[int, str]] = []  # from which frame on which scenario was played
         self._sent: dict[int, tuple[RequestHead, bytes, frozenset[str]]] = {}  # by exchange, for another attempt
         self._next_id = 0
+        self._busy = False  # with work that takes its time, and perhaps with nothing else
         self._exit: Exited | None = None
         transport.log.observe = self._observe
 
@@ -201,9 +202,11 @@ class Peer:
         reply = await self.try_ask(method, params, **how)
         if reply.answer is None and reply.status is None:
             self._raise_unreadable(reply)
-            if method not in MAY_TAKE_LONG or reply.ended:
+            if reply.ended or not (method in MAY_TAKE_LONG or self._busy):
                 self.broken("base.response.one-per-request", reply, "an answer", reply.told())
+            self._busy = True
             raise Abandoned(f"{method}: {reply.told()}")
+        self._busy = False
         if reply.answer is None and 200 <= (reply.status or 0) < 300:
             self._raise_unreadable(reply)
         return reply

@@ -15,8 +15,8 @@ from mcpcheck.wire.record import Dir, Kind
 PAGES: Final = 50
 """How many pages of one list are followed before the survey gives up."""
 
-PATIENCE: Final = 2.0
-"""Seconds that a tool, resource or prompt has to show what it is; a slower one just keeps no role."""
+SLOW: Final = 3
+"""How many tools, resources and prompts may leave the survey waiting: a slow one just keeps no role."""
 
 LISTS: Final = {
     "tools": ("tools", "tools/list", "tools"),
@@ -168,17 +168,18 @@ async def _find_roles(lab: Lab) -> None:
         return
     async with lab.connect("survey-roles", "survey") as peer:
         peer.voice.capabilities = ALL_CAPABILITIES
-        try:
-            await peer.try_ask("server/discover")  # so that the rules know on this connection what it declares
-            for tool in candidates:
-                await _try_role(peer, Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {}))
-            for resource in lab.inventory.resources[:20]:
-                await _try_role(peer, Fixture("resource.static", str(resource.get("uri"))))
-            for prompt in lab.inventory.prompts[:20]:
-                if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or []):
-                    await _try_role(peer, Fixture("prompt.plain", str(prompt.get("name"))))
-        except Abandoned:
-            return
+        await peer.try_ask("server/discover")  # so that the rules know on this connection what it declares
+        tried = [Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {}) for tool in candidates]
+        tried += [Fixture("resource.static", str(resource.get("uri"))) for resource in lab.inventory.resources[:20]]
+        tried += [
+            Fixture("prompt.plain", str(prompt.get("name")))
+            for prompt in lab.inventory.prompts[:20]
+            if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or [])
+        ]
+        for fixture in tried:
+            await _try_role(peer, fixture)
+            if not peer.transport.alive or len(lab.inventory.slow) >= SLOW:
+                return
 
 
 async def _try_role(peer: Peer, fixture: Fixture) -> None:
@@ -186,6 +187,8 @@ async def _try_role(peer: Peer, fixture: Fixture) -> None:
         note_roles(peer.lab.inventory, fixture, await peer.ask(fixture.method, fixture.params))
     except Untestable:
         return
+    except Abandoned:
+        peer.lab.inventory.slow.add(fixture.name)
 
 
 def note_roles(inventory: Inventory, fixture: Fixture, reply: Reply) -> None:

@@ -107,7 +107,7 @@ async def failing_tool(peer: Peer) -> None:
 async def arguments_that_do_not_fit(peer: Peer) -> None:
     """Calls tools with arguments that break their inputSchema: an error of either kind, and no plain success."""
     needs(peer, "tools")
-    departures = [(tool, departing(tool.get("inputSchema"))) for tool in peer.lab.allowed_tools()]
+    departures = [(tool, departing(tool.get("inputSchema"))) for tool in peer.lab.prompt_tools()]
     tried = [(tool, bad) for tool, bad in departures if bad is not None][:10]
     for tool, bad in tried:
         fixture = Fixture("tool.plain", str(tool.get("name")), bad)

@@ -120,7 +120,7 @@ def listed_item(peer: Peer) -> Fixture:
     for prompt in inventory.prompts:
         if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or []):
             return Fixture("prompt.plain", str(prompt.get("name")))
-    for tool in peer.lab.allowed_tools():
+    for tool in peer.lab.prompt_tools():
         arguments = peer.lab.arguments_for(tool)
         if arguments is not None:
             return Fixture("tool.plain", str(tool.get("name")), arguments)

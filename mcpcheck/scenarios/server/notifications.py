@@ -26,7 +26,7 @@ async def progress_and_logs(peer: Peer) -> None:
     """Calls tools with a progress token, and with every log message wanted: the rules judge what is notified."""
     fixtures = offered(peer, "tool.progress", "tool.logs") or [
         Fixture("tool.plain", str(tool.get("name")), arguments)
-        for tool in peer.lab.allowed_tools()[:AT_MOST]
+        for tool in peer.lab.prompt_tools()[:AT_MOST]
         if (arguments := peer.lab.arguments_for(tool)) is not None
     ]
     notified = 0

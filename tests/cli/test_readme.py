@@ -41,7 +41,8 @@ def test_a_command_in_the_documents_exists_with_its_options(typed: str) -> None:
 def test_the_two_commands_of_the_start_are_one_line_each() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme.count("pip install . && .venv/bin/mcpcheck conform --demo") == 1
-    assert len(re.findall(r"^python3 -m venv \.venv && .*pip install '\.\[test\]' && .*pytest -n auto$", readme, re.M)) == 1
+    tests = r"^python3 -m venv \.venv && .*pip install '\.\[test\]' && .*pytest -n auto$"
+    assert len(re.findall(tests, readme, re.M)) == 1
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ class Campaign:
         self.troubles: list[Trouble] = []
         self.played = 0
         self.connections = 0
-        self.units = 0
+        self.units: dict[str, int] = {}  # of each connection, by its name
         self.kinds: set[str] = set()
         self.ended = ""
         self._progress = progress
@@ -159,6 +159,7 @@ class Campaign:
                     self._keep_first(self._first, enough.gone)
             finally:
                 self._line.close()
+                self._progress(self.wanted.examples, self.wanted.examples, "")
 
     def _rounds(self) -> None:
         """Rounds around each deviation in turn, in an order that the seed decides, and again with longer ones.
@@ -404,7 +405,7 @@ class _Line:
         leaving.close()
         campaign = self._campaign
         campaign.lab.finished.clear()
-        campaign.units += len(peer.transport.log.records)
+        campaign.units[peer.name] = len(peer.transport.log.records)
         for fault in peer.own_faults:
             told = f"mcpcheck itself broke {fault.requirement}: {fault.actual} (frames {fault.frames})"
             campaign.troubles.append(Trouble(peer.name, told))

@@ -34,8 +34,7 @@ def report_of(campaign: Campaign, **head: Any) -> Report:
         )
         if problem:
             ledger.trouble(found.name, problem)
-    units = max(0, campaign.units - sum(info.units for info in infos))
-    infos.append(SessionInfo("campaign", campaign.lab.target.kind, units, "", (campaign.lab.revision,)))
+    infos += _unkept(campaign)
     return ledger.report(
         title="fuzz",
         target=campaign.lab.target.name,
@@ -44,6 +43,17 @@ def report_of(campaign: Campaign, **head: Any) -> Report:
         next_steps=tuple(_next_steps(campaign, infos)),
         **head,
     )
+
+
+def _unkept(campaign: Campaign) -> Iterator[SessionInfo]:
+    """The connections whose recording is not kept: those that a suspicion names, and all others as one."""
+    named = {verdict.session for verdict, _ in campaign.suspicions.values()}
+    kind, revisions = campaign.lab.target.kind, (campaign.lab.revision,)
+    for name in sorted(named & campaign.units.keys()):
+        yield SessionInfo(name, kind, campaign.units[name], "", revisions)
+    others = [units for name, units in campaign.units.items() if name not in named]
+    if others:
+        yield SessionInfo("others", kind, sum(others), "", revisions)
 
 
 def _examples(campaign: Campaign) -> str:

@@ -2,24 +2,45 @@
 
 import json
 import re
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
+from mcpcheck.lint import lint
 from tests.support.foreign import everything, legacy_tickets
-from tests.support.processes import TICKETS_CLIENT, http_process, run, server_process
+from tests.support.processes import ROOT, TICKETS_CLIENT, http_process, run, server_process
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 MCPCHECK = (sys.executable, "-c", "from mcpcheck.cli import main; main()")
 LEGACY = "2025-11-25"
+SDK_CLIENT = (sys.executable, str(ROOT / "fixtures" / "sdk_client.py"))
+TOUR = (sys.executable, str(ROOT / "fixtures" / "tour.py"))
+CALLS = (
+    "echo",
+    "get-sum",
+    "get-tiny-image",
+    "get-annotated-message",
+    "get-resource-reference",
+    "get-resource-links",
+    "get-structured-content",
+    "toggle-subscriber-updates",
+)
+ASKING = ("trigger-sampling-request", "trigger-elicitation-request", "get-roots-list")
+TOURS = [(LEGACY, set()), ("2025-03-26", {"legacy.tools.content.known-type"})]
 
 
 def conform(*target: str) -> tuple[int, str]:
     """The exit status of a run and all that it said."""
     finished = run(*MCPCHECK, "conform", *target, within=120)
     return finished.returncode, " ".join((finished.stdout + finished.stderr).split())
+
+
+def asked(tools: tuple[str, ...]) -> list[str]:
+    """The options by which a tour calls these tools."""
+    return [word for tool in tools for word in ("--call", tool)]
 
 
 def other_url(url: str) -> re.Pattern[bytes]:
@@ -53,29 +74,82 @@ def test_conform_says_that_server_everything_is_of_the_handshake_era_on_http() -
     assert f"speaks {LEGACY}" in said
 
 
+def broken(capture: Path, revision: str = LEGACY) -> set[str]:
+    """The ids of what lint calls broken in a session that settled on this revision."""
+    report = lint([capture])
+    assert revision in report.sessions[0].revisions
+    return {finding.requirement.id for finding in report.findings if not finding.suspect}
+
+
+def through_the_tap(client: tuple[str, ...], server: tuple[str, ...], capture: Path) -> None:
+    """Run a session on stdio with the tap and without it: what the client says is the same."""
+    tapped = run(*client, "--", *MCPCHECK, "tap", "-o", str(capture), "--", *server, within=60)
+    bare = run(*client, "--", *server, within=60)
+    assert tapped.returncode == bare.returncode == 0, tapped.stderr
+    assert tapped.stdout == bare.stdout
+
+
+def through_the_proxy(client: tuple[str, ...], url: str, capture: Path) -> None:
+    """The same over HTTP."""
+    with http_process(*MCPCHECK, "tap", "-o", str(capture), url, ready=other_url(url)) as tap:
+        tapped = run(*client, "--url", tap.url, within=60)
+        tap.process.send_signal(signal.SIGTERM)
+        assert tap.wait() == 0
+    bare = run(*client, "--url", url, within=60)
+    assert tapped.returncode == bare.returncode == 0, tapped.stderr
+    assert tapped.stdout == bare.stdout
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_session_with_the_legacy_sdk_is_the_same_through_the_tap_on_stdio(mode: str, tmp_path: Path) -> None:
-    client = (*TICKETS_CLIENT, "--mode", mode)
     capture = tmp_path / "session.ndjson"
-    tapped = run(*client, "--", *MCPCHECK, "tap", "-o", str(capture), "--", *legacy_tickets(), within=60)
-    bare = run(*client, "--", *legacy_tickets(), within=60)
-    assert tapped.returncode == bare.returncode == 0, tapped.stderr
-    assert tapped.stdout == bare.stdout
-    assert any('"initialize"' in line for line in capture.read_text(encoding="utf-8").splitlines())
+    through_the_tap((*TICKETS_CLIENT, "--mode", mode), legacy_tickets(), capture)
+    assert broken(capture) == set()
+
+
+@pytest.mark.parametrize(("mode", "faults"), [("auto", {"base.error.id-match"}), ("legacy", set())])
+def test_the_session_with_the_legacy_sdk_is_the_same_through_the_tap_on_http(
+    mode: str, faults: set[str], tmp_path: Path
+) -> None:
+    """It refuses the probe with an id of its own making."""
+    capture = tmp_path / "session.ndjson"
+    with http_process(*legacy_tickets(), "--http", "0") as server:
+        through_the_proxy((*TICKETS_CLIENT, "--mode", mode), server.url, capture)
+    assert broken(capture) == faults
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_the_session_with_the_legacy_sdk_is_the_same_through_the_tap_on_http(mode: str, tmp_path: Path) -> None:
-    client = (*TICKETS_CLIENT, "--mode", mode)
+def test_the_client_gets_along_with_server_everything_through_the_tap(mode: str, tmp_path: Path) -> None:
     capture = tmp_path / "session.ndjson"
-    with (
-        http_process(*legacy_tickets(), "--http", "0") as server,
-        http_process(*MCPCHECK, "tap", "-o", str(capture), server.url, ready=other_url(server.url)) as tap,
-    ):
-        tapped = run(*client, "--url", tap.url, within=60)
-        bare = run(*client, "--url", server.url, within=60)
-    assert tapped.returncode == bare.returncode == 0, tapped.stderr
-    assert tapped.stdout == bare.stdout
+    through_the_tap((*SDK_CLIENT, "--mode", mode), everything(), capture)
+    assert broken(capture) == set()
+
+
+@pytest.mark.parametrize(("revision", "faults"), TOURS)
+def test_a_tour_of_server_everything_is_the_same_through_the_tap_on_stdio(
+    revision: str, faults: set[str], tmp_path: Path
+) -> None:
+    """Whatever the revision, it answers with resource_link, which came with 2025-06-18."""
+    capture = tmp_path / "session.ndjson"
+    through_the_tap((*TOUR, *asked(CALLS + ASKING), "--revision", revision), everything(), capture)
+    assert broken(capture, revision) == faults
+
+
+@pytest.mark.parametrize(("revision", "faults"), TOURS)
+def test_a_tour_of_server_everything_is_the_same_through_the_tap_on_http(
+    revision: str, faults: set[str], tmp_path: Path
+) -> None:
+    capture = tmp_path / "session.ndjson"
+    with http_process(*everything("streamableHttp"), env={"PORT": "0"}) as server:
+        through_the_proxy((*TOUR, *asked(CALLS), "--revision", revision), server.url, capture)
+    assert broken(capture, revision) == faults
+
+
+def test_a_probe_that_server_everything_refuses_over_http_is_no_fault(tmp_path: Path) -> None:
+    capture = tmp_path / "session.ndjson"
+    with http_process(*everything("streamableHttp"), env={"PORT": "0"}) as server:
+        through_the_proxy((*SDK_CLIENT, "--mode", "auto"), server.url, capture)
+    assert broken(capture) == set()
 
 
 def test_server_everything_answers_through_the_tap_byte_for_byte(tmp_path: Path) -> None:

@@ -3,11 +3,10 @@
 from typing import Any
 
 from mcpcheck.rules import shapes
-from mcpcheck.rules.payloads import is_call, shown
+from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
-from mcpcheck.session import ids
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Notification, Request
+from mcpcheck.wire.event import Notification
 from mcpcheck.wire.record import Dir
 
 _METHOD = "notifications/cancelled"
@@ -36,38 +35,25 @@ def server_only_subscriptions(note: Notification, session: Session) -> Verdicts:
         yield broken(note, "the id of a subscriptions/listen request", f"requestId is {shown(id)}")
 
 
-class _OwnRequest:
-    """Which ids each side has used."""
-
-    def __init__(self) -> None:
-        self._used: set[tuple[Dir, ids.Key]] = set()
-
-    def _judge(self, event: Request | Notification, session: Session) -> Verdicts:
-        if isinstance(event, Request):
-            if is_call(event):
-                self._used.add((event.dir, ids.key(event.id)))
-            return
-        id: Any = event.param("requestId")
-        if event.method != _METHOD or type(id) not in (str, int) or not session.whole:
-            return
-        if (event.dir, ids.key(id)) in self._used:
-            yield holds(event)
-        else:
-            yield broken(event, "the id of an earlier request of the sender", f"requestId is {shown(id)}")
+def _own(note: Notification, session: Session) -> Verdicts:
+    """Whether the sender has used the id before, in whatever era; what it sent may have been unreadable."""
+    id: Any = note.param("requestId")
+    if note.method != _METHOD or type(id) not in (str, int) or not session.whole:
+        return
+    if session.was_sent(note.dir, id):
+        yield holds(note)
+    else:
+        yield broken(note, "the id of an earlier request of the sender", f"requestId is {shown(id)}")
 
 
-@rule("cancel.client.own-request")
-class ClientOwnRequest(_OwnRequest):
+@rule("cancel.client.own-request", on=_METHOD)
+def client_own_request(note: Notification, session: Session) -> Verdicts:
     """Looks at which request a client calls off: one that it has sent before, with an id of the same type."""
-
-    def see(self, event: Request | Notification, session: Session) -> Verdicts:
-        if event.dir is Dir.C2S:
-            yield from self._judge(event, session)
+    if note.dir is Dir.C2S:
+        yield from _own(note, session)
 
 
-@rule("legacy.cancel.request.same-direction")
-class SameDirection(_OwnRequest):
+@rule("legacy.cancel.request.same-direction", on=_METHOD)
+def same_direction(note: Notification, session: Session) -> Verdicts:
     """Looks at which request either side calls off: one that it has sent before, with an id of the same type."""
-
-    def see(self, event: Request | Notification, session: Session) -> Verdicts:
-        yield from self._judge(event, session)
+    yield from _own(note, session)

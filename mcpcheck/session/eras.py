@@ -25,7 +25,7 @@ class Eras:
         self.sessions: dict[str, str] = {}  # legacy HTTP: session id to negotiated revision
         self._default = default
         self._beyond = False  # initialize settled on no released revision
-        self._doubtful = False  # a probe was refused as servers of the handshake era do, and nothing modern came since
+        self._doubtful = default is None  # nothing that the server said shows that it is of the stateless era
 
     def negotiate(self, version: str, session_id: str | None) -> None:
         """A result of initialize names a version, for an HTTP session or for the connection."""
@@ -76,10 +76,11 @@ class Eras:
 
         An error to initialize, or to a probe, may come from a server of either era: no revision's own rules apply to
         it, unless it is one that only the stateless era has or the revision was told beforehand. Nor do they to what
-        such a server answers afterwards, as the handshake era serves requests of some methods whatever their _meta.
+        a server answers that has shown no sign of the stateless era yet: the handshake era serves requests of some
+        methods whatever their _meta.
         """
         method = call.request.method
-        shown = _code(answer) in MODERN_ERRORS or (isinstance(answer.result, dict) and "resultType" in answer.result)
+        shown = _code(answer) in MODERN_ERRORS or _is_modern(answer.result, method)
         if method == "server/discover" and answer.has_error and self._default is None:
             self._doubtful = not shown
             return MODERN if shown else None
@@ -88,6 +89,10 @@ class Eras:
             return None if self._doubtful and call.revision == MODERN else call.revision
         version = answer.result.get("protocolVersion") if isinstance(answer.result, dict) else None
         return version if version in LEGACY else None
+
+
+def _is_modern(result: object, method: str) -> bool:
+    return isinstance(result, dict) and ("resultType" in result or method == "server/discover")
 
 
 def _code(answer: Answer) -> object:

@@ -71,6 +71,7 @@ class Session:
         self._settled: set[tuple[Dir, ids.Key]] = set()
         self._exchanges: dict[int, Exchange] = {}
         self._unread: set[tuple[Dir, ids.Key]] = set()  # ids of objects that were no message
+        self._sent: set[tuple[Dir, ids.Key]] = set()  # ids of requests, in whatever era
         self._last_unreadable = {Dir.C2S: 0, Dir.S2C: 0}
         self._listens: dict[ids.Key, Call] = {}  # subscriptions/listen requests, open or ended
         self._eras = Eras(default)
@@ -91,6 +92,11 @@ class Session:
     def was_answered(self, sender: Dir, id: Any) -> bool:
         """Whether a request of that side with that id has been answered already."""
         return (sender, ids.key(id)) in self._settled
+
+    def was_sent(self, sender: Dir, id: Any) -> bool:
+        """Whether that side sent anything with this id that it may have meant as a request, in whatever era."""
+        place = (sender, ids.key(id))
+        return place in self._sent or place in self._unread
 
     def was_unreadable(self, sender: Dir, id: Any) -> bool:
         """Whether that side sent something with this id that was no message."""
@@ -221,6 +227,8 @@ class Session:
         if event.in_batch and self._eras.ambient != BATCHES:
             self._unread.add(place)  # no revision but one knows batches: its elements are no requests
             return
+        if not event.method.startswith("notifications/"):
+            self._sent.add(place)
         same = self._open.setdefault(place, [])
         self.clash = same[-1] if same else None
         self._eras.modern_seen = self._eras.modern_seen or PROTOCOL_VERSION in event.meta

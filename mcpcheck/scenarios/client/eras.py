@@ -151,7 +151,7 @@ async def chooses_from_what_discover_lists(client: ClientPeer) -> None:
         elif account.initialize is not None:
             id = "stdio.probe.discover-result" if client.kind == "stdio" else "versioning.matrix.dual-modern"
             expected = "no handshake: a server with a discover result is modern, and it lists no legacy version"
-            client.broken(id, account, [asked[0], account.initialize], expected)
+            client.suspect(id, account, [asked[0], account.initialize], expected)
         elif work or what == "unknown":
             client.holds("discover.client.choose-listed", account, asked[0], *work)
         else:

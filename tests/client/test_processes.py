@@ -106,7 +106,6 @@ def test_a_command_that_does_not_exist_is_one_clear_sentence() -> None:
             {
                 "base.pattern.client-no-responses",
                 "base.result.type-unknown-invalid",
-                "stdio.probe.discover-result",
                 "stdio.restart.client",
             },
         ),
@@ -116,7 +115,6 @@ def test_a_command_that_does_not_exist_is_one_clear_sentence() -> None:
                 "base.pattern.client-no-responses",
                 "base.result.type-unknown-invalid",
                 "http.compat.inspect-400-body",
-                "versioning.matrix.dual-modern",
             },
         ),
     ],

@@ -308,7 +308,12 @@ def next_steps(runs: Sequence[Conform]) -> tuple[str, ...]:
     forbidden = [tool for tool in first.lab.inventory.tools if not first.plan.policy.allows(tool)]
     if forbidden and first.plan.policy.mode != "none":
         names = ",".join(str(tool.get("name")) for tool in forbidden[:3])
-        steps.append(f"{len(forbidden)} tools were not called; if they do no harm, add --tools all, or --tools {names}")
+        said = (
+            "1 tool was not called; if it does"
+            if len(forbidden) == 1
+            else f"{len(forbidden)} tools were not called; if they do"
+        )
+        steps.append(f"{said} no harm, add --tools all, or --tools {names}")
     if first.plan.save is None:
         steps.append("add --save DIR to keep every session, then read one with `mcpcheck lint`")
     return tuple(steps)

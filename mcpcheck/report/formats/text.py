@@ -10,7 +10,7 @@ from mcpcheck.report import frames
 from mcpcheck.report.counts import count
 from mcpcheck.report.place import page, places
 from mcpcheck.report.sheet import Sheet
-from mcpcheck.verdict import Finding, Report, Severity, Status
+from mcpcheck.verdict import Finding, Report, SessionInfo, Severity, Status
 
 FULL: Final = 3
 """How many findings of one requirement are shown in full."""
@@ -38,6 +38,9 @@ def render(report: Report, *, width: int, colour: bool) -> str:
 
 _COLOUR: Final = {0: "bold green", 1: "bold red", 2: "bold magenta"}
 
+_FEW = 4
+"""So many kept sessions are named one by one."""
+
 
 def _head(sheet: Sheet, report: Report) -> None:
     sheet.line((f"{report.tool} {report.title}", "bold"))
@@ -56,9 +59,17 @@ def _head(sheet: Sheet, report: Report) -> None:
     for name, value in fields.items():
         if value:
             sheet.field(name, value, indent=0)
-    for session in report.sessions:
-        if session.file and session.file != session.name:
-            sheet.field("", f"{session.name} is {session.file}", indent=0)
+    _files(sheet, [session for session in report.sessions if session.file and session.file != session.name])
+
+
+def _files(sheet: Sheet, kept: list[SessionInfo]) -> None:
+    """Where the sessions are: each by itself where they are few, else the folders that hold them."""
+    folders = sorted({session.file.rpartition("/")[0] or "." for session in kept})
+    if len(kept) > _FEW:
+        sheet.field("", f"kept in {', '.join(folders)}, each under its name", indent=0)
+        return
+    for session in kept:
+        sheet.field("", f"{session.name} is {session.file}", indent=0)
 
 
 def _heading(sheet: Sheet, title: str, note: str = "") -> None:

@@ -81,7 +81,7 @@ def _mutant(module: ModuleType) -> Mutant:
 def proved() -> set[str]:
     """The ids that some mutant breaks, or makes suspect where no check may say more."""
     found: set[str] = set()
-    for package in ("fixtures.mutants", "fixtures.client_mutants"):
+    for package in ("fixtures.mutants", "fixtures.client_mutants", "fixtures.story_mutants"):
         for module in modules(package):
             for said in ("BREAKS", "SUSPECTS", "BREAKS_LEGACY", "SUSPECTS_LEGACY"):
                 found |= set(getattr(module, said, ()))

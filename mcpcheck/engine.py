@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcpcheck.catalogue.load import Catalogue, load
@@ -10,11 +11,23 @@ from mcpcheck.rules.registry import Judgement, Rule, Verdicts, rules
 from mcpcheck.session.session import Session
 from mcpcheck.verdict import Outcome, Verdict
 from mcpcheck.wire.decode import Decoder
-from mcpcheck.wire.event import Event, Message
+from mcpcheck.wire.event import Event, Message, Payload
 from mcpcheck.wire.protocol import REVISIONS
-from mcpcheck.wire.record import Record
+from mcpcheck.wire.record import Dir, Record
 
 See = Callable[[Any, Session], Verdicts]
+Key = tuple[type[Event], str | None, str | None, str, Dir]
+
+
+@dataclass(slots=True, eq=False)
+class Watch:
+    """One rule at work in one session, and how often it said that its requirement held: by the client, by the server."""
+
+    requirement: Requirement
+    rule: Rule
+    see: See
+    end: Callable[[Session], Verdicts] | None
+    held: dict[str, int] = field(default_factory=lambda: {"client": 0, "server": 0})
 
 
 class Engine:
@@ -22,7 +35,8 @@ class Engine:
 
     ``transport`` is "stdio" or "http"; HTTP+SSE of 2024-11-05 shows itself. ``endpoint`` is the path of the MCP
     endpoint on HTTP; ``default`` the revision of messages that do not tell theirs; ``only`` limits the rules to these
-    ids; ``one_client`` says that one client instance alone speaks to the server.
+    ids; ``one_client`` says that one client instance alone speaks to the server. ``counting``: what holds is counted
+    in ``held``, and only findings come as verdicts.
 
     Before the revision of a message is known, what holds in every revision is judged.
     """
@@ -35,28 +49,28 @@ class Engine:
         default: str | None = None,
         only: Collection[str] | None = None,
         one_client: bool | None = None,
+        counting: bool = False,
         catalogue: Catalogue | None = None,
     ) -> None:
         self.session = Session(transport, default, one_client=one_client)
         self.decoder = Decoder(endpoint)
-        catalogue = catalogue or load()
-        self._by_kind: dict[tuple[type[Event], str | None, str | None, str], list[tuple[Requirement, See]]] = {}
-        self._all: list[tuple[Requirement, Rule, See]] = []
+        self._counting = counting
+        self._watches: list[Watch] = []
+        self._groups: dict[Key, _Group] = {}
         self._methods: set[str] = set()
-        self._ends: list[tuple[Requirement, Callable[[Session], Verdicts]]] = []
+        catalogue = catalogue or load()
         for rule in rules().values():
             requirement = catalogue[rule.id]
-            if (only is not None and rule.id not in only) or not _may_hold_on(requirement, transport):
-                continue
-            see, end = rule.make()
-            self._all.append((requirement, rule, see))
-            self._methods |= rule.on or set()
-            if end:
-                self._ends.append((requirement, end))
+            if (only is None or rule.id in only) and _may_hold_on(requirement, transport):
+                self._watches.append(Watch(requirement, rule, *rule.make()))
+                self._methods |= rule.on or set()
 
     def feed(self, record: Record) -> list[Verdict]:
         """The verdicts that this record brings."""
-        return [verdict for _, verdicts in self.follow(record) for verdict in verdicts]
+        found: list[Verdict] = []
+        for event in self.decoder.decode(record):
+            found += self._take(event)
+        return found
 
     def follow(self, record: Record) -> Iterator[tuple[Event, list[Verdict]]]:
         """Each event of a record with its verdicts; the session stands as it is just after the event.
@@ -64,54 +78,114 @@ class Engine:
         A verdict on an earlier event that only this one made clear comes with this one.
         """
         for event in self.decoder.decode(record):
-            self.session.see(event)
-            verdicts = [] if self.session.kept_back else list(self._judge(event))
-            verdicts += self._judge_late(self.session.settle())
-            yield event, verdicts
+            yield event, self._take(event)
 
     def finish(self) -> list[Verdict]:
         """The verdicts that only the end of the session allows."""
-        verdicts = self._judge_late(self.session.finish())
-        for requirement, end in self._ends:
-            if requirement.holds_on(self.session.transport):
-                verdicts += [self._verdict(requirement, judgement) for judgement in end(self.session) or ()]
-        return verdicts
+        found = self._judge_late(self.session.finish())
+        for watch in self._watches:
+            if watch.end and watch.requirement.holds_on(self.session.transport):
+                found += self._verdicts(watch, watch.end(self.session))
+        return found
+
+    def held(self) -> Iterator[tuple[str, str, int]]:
+        """What was counted: a requirement, who held to it, and how often."""
+        for watch in self._watches:
+            for blames, times in watch.held.items():
+                if times:
+                    yield watch.requirement.id, blames, times
+
+    def _take(self, event: Event) -> list[Verdict]:
+        session = self.session
+        session.see(event)
+        found = [] if session.kept_back else self._judge(event)
+        if session.pending:
+            found += self._judge_late(session.settle())
+        return found
 
     def _judge_late(self, events: Iterable[Event]) -> list[Verdict]:
-        verdicts: list[Verdict] = []
+        found: list[Verdict] = []
         for event in events:
             with self.session.speaking_of(event):
-                verdicts += self._judge(event)
-        return verdicts
+                found += self._judge(event)
+        return found
 
-    def _judge(self, event: Event) -> Iterator[Verdict]:
-        for requirement, see in self._watching(event):
-            for judgement in see(event, self.session) or ():
-                yield self._verdict(requirement, judgement)
-
-    def _watching(self, event: Event) -> list[tuple[Requirement, See]]:
-        """The rules that speak of this kind of event, of its method, in the revision that governs it."""
-        method = self.session.method_of(event)
+    def _judge(self, event: Event) -> list[Verdict]:
+        found: list[Verdict] = []
         session = self.session
-        key = type(event), method if method in self._methods else None, session.revision, session.transport
-        if key not in self._by_kind:
-            self._by_kind[key] = [
-                (requirement, see)
-                for requirement, rule, see in self._all
-                if issubclass(key[0], rule.sees)
-                and _governs(requirement, key[2])
-                and _concerns(rule, key[0], key[1])
-                and requirement.holds_on(key[3])
-            ]
-        return self._by_kind[key]
+        for watch in self._watching(event):
+            found += self._verdicts(watch, watch.see(event, session))
+        return found
 
-    def _verdict(self, requirement: Requirement, judgement: Judgement) -> Verdict:
-        event = judgement.event
-        sender = event.dir.sender if event else "server"
-        blames = judgement.blames or (requirement.role if requirement.role in {"client", "server"} else sender)
-        own = (event.record.n,) if event else ()
-        frames = tuple(sorted({*judgement.also, *own})) if judgement.also else own
-        return Verdict(requirement.id, judgement.outcome, blames, frames, judgement.expected, judgement.actual)
+    def _watching(self, event: Event) -> list[Watch]:
+        """The rules that speak of this kind of event, of its sender and method, in the revision that governs it."""
+        session, record = self.session, event.record
+        method = session.method_of(event)
+        key = type(event), method if method in self._methods else None, session.revision, session.transport, record.dir
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group([watch for watch in self._watches if _speaks(watch, key)])
+        return group.near(record.data) if isinstance(event, Payload) else group.watches
+
+    def _verdicts(self, watch: Watch, said: Verdicts | None) -> list[Verdict]:
+        """What a rule said, as verdicts. What holds is only counted, where that is all that is wanted."""
+        found: list[Verdict] = []
+        for judgement in said or ():
+            if self._counting and judgement.outcome is Outcome.HOLDS:
+                watch.held[_blamed(watch.requirement, judgement)] += 1
+            else:
+                found.append(_verdict(watch.requirement, judgement))
+        return found
+
+
+class _Group:
+    """The rules for one kind of message. Those that are about members which a message lacks are not asked of it."""
+
+    def __init__(self, watches: list[Watch]) -> None:
+        self.watches = watches
+        self._names = sorted({name for watch in watches for name in watch.rule.near})
+        self._needles = [f'"{name}'.encode() for name in self._names]
+        self._near: dict[tuple[bool, ...], list[Watch]] = {}
+
+    def near(self, data: bytes) -> list[Watch]:
+        """The rules that may have something to say of a payload."""
+        if b"\\u" in data:
+            return self.watches
+        there = tuple([needle in data for needle in self._needles])
+        found = self._near.get(there)
+        if found is None:
+            names = {name for name, is_there in zip(self._names, there, strict=True) if is_there}
+            near = (watch for watch in self.watches if not watch.rule.near or names & set(watch.rule.near))
+            found = self._near[there] = list(near)
+        return found
+
+
+def _speaks(watch: Watch, key: Key) -> bool:
+    kind, method, revision, transport, sender = key
+    requirement, rule = watch.requirement, watch.rule
+    return (
+        issubclass(kind, rule.sees)
+        and rule.sender in {None, sender}
+        and _governs(requirement, revision)
+        and _concerns(rule, kind, method)
+        and requirement.holds_on(transport)
+    )
+
+
+def _verdict(requirement: Requirement, judgement: Judgement) -> Verdict:
+    event = judgement.event
+    own = (event.record.n,) if event else ()
+    frames = tuple(sorted({*judgement.also, *own})) if judgement.also else own
+    blames = _blamed(requirement, judgement)
+    return Verdict(requirement.id, judgement.outcome, blames, frames, judgement.expected, judgement.actual)
+
+
+def _blamed(requirement: Requirement, judgement: Judgement) -> str:
+    if judgement.blames:
+        return judgement.blames
+    if requirement.role in ("client", "server"):
+        return requirement.role
+    return judgement.event.record.dir.sender if judgement.event else "server"
 
 
 def _may_hold_on(requirement: Requirement, transport: str) -> bool:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from mcpcheck.session import ids
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Batch, Message, NotMessage, Payload, Request
 from mcpcheck.wire.record import Dir, Kind
@@ -47,8 +46,7 @@ def answers_nothing(event: NotMessage, session: Session) -> bool:
     """Whether an object is a response that has neither result nor error: it has the id of an open request."""
     if "id" not in event.value or event.value.keys() & {"method", "result", "error"}:
         return False
-    wanted = ids.key(event.id)
-    return any(ids.key(call.request.id) == wanted for call in session.open_calls(event.dir.other))
+    return session.open_call(event.dir.other, event.id) is not None
 
 
 def is_call(request: Request) -> bool:

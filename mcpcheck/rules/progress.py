@@ -48,9 +48,7 @@ def token_unique(request: Request, session: Session) -> Verdicts:
 
 
 def _with_token(session: Session, sender: Dir, token: Any) -> list[Call]:
-    wanted = ids.key(token)
-    calls = (call for call in session.open_calls(sender) if "progressToken" in call.request.meta)
-    return [call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted]
+    return session.calls_with_token(sender, token)
 
 
 def _owner(note: Notification, session: Session, token: Any) -> Call | None:

@@ -11,8 +11,9 @@ A rule is a function of one event and the session; the type of its first paramet
             yield holds(request)
 
 It yields nothing where the requirement says nothing of the event. ``on`` names the methods that a rule is about, so
-that it is asked of no other: the method of a request or notification, and for an answer that of its request. A rule
-that must remember is a class with ``see`` and, if it needs the end of the session, ``end``; one instance serves one
+that it is asked of no other: the method of a request or notification, and for an answer that of its request. ``near``
+names members without one of which in its text a message is nothing to the rule, and ``sender`` the only side whose
+messages it looks at: most rules then cost a message nothing. A rule that must remember is a class with ``see`` and, if it needs the end of the session, ``end``; one instance serves one
 session. ``see`` has the typed parameter.
 The registry finds rules by walking the package and refuses an id that the catalogue does not hold, or holds twice.
 """
@@ -30,6 +31,7 @@ from typing import Any, TypeVar
 from mcpcheck.session.session import Session
 from mcpcheck.verdict import Outcome
 from mcpcheck.wire.event import Event
+from mcpcheck.wire.record import Dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,15 @@ class Judgement:
 Verdicts = Iterator[Judgement]
 
 
+_last = Judgement(Outcome.HOLDS, None)
+
+
 def holds(event: Event) -> Judgement:
     """The requirement was exercised by this event and held."""
-    return Judgement(Outcome.HOLDS, event)
+    global _last  # most messages hold to some twenty requirements, which all say the same
+    if _last.event is not event:
+        _last = Judgement(Outcome.HOLDS, event)
+    return _last
 
 
 def broken(event: Event | None, expected: str, actual: str, *also: int, blames: str = "") -> Judgement:
@@ -74,6 +82,8 @@ class Rule:
     doc: str
     target: Any
     on: frozenset[str] | None = None
+    near: tuple[str, ...] = ()
+    sender: Dir | None = None
 
     def make(self) -> tuple[Callable[[Any, Session], Verdicts], Callable[[Session], Verdicts] | None]:
         if not inspect.isclass(self.target):
@@ -88,14 +98,25 @@ _RULES: dict[str, Rule] = {}
 T = TypeVar("T")
 
 
-def rule(id: str, *, on: str | Collection[str] | None = None) -> Callable[[T], T]:
-    """Register a function or class as the rule of a requirement."""
+def rule(
+    id: str,
+    *,
+    on: str | Collection[str] | None = None,
+    near: str | Collection[str] = (),
+    sender: Dir | None = None,
+) -> Callable[[T], T]:
+    """Register a function or class as the rule of a requirement.
+
+    ``near`` holds for what stands where a message has to stand, and only as far as its text spells names as they are:
+    with a ``\\u`` in it, every rule is asked.
+    """
     methods = None if on is None else frozenset([on] if isinstance(on, str) else on)
 
     def register(target: T) -> T:
         if id in _RULES:
             raise ValueError(f"two rules for {id}")
-        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target, methods)
+        names = (near,) if isinstance(near, str) else tuple(near)
+        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target, methods, names, sender)
         return target
 
     return register

@@ -101,10 +101,11 @@ def logging_message_only_on_request(note: Notification, session: Session) -> Ver
     if note.dir is Dir.C2S or note.method != _LOG or _on_listen(note, session):
         return
     if session.exchange is not None:
-        calls = [session.exchange.call] if session.exchange.call else []
+        call = session.exchange.call
+        wanted = call is not None and LOG_LEVEL in call.request.meta
     else:
-        calls = session.open_calls(Dir.C2S)
-    if any(LOG_LEVEL in call.request.meta for call in calls):
+        wanted = session.wants_log()
+    if wanted:
         yield holds(note)
     elif session.whole:
         yield broken(note, "no log message without a logLevel", "no open request has set one")

@@ -38,6 +38,7 @@ class Exchange:
     response: ResponseHead | None = None
     response_frame: int = 0
     call: Call | None = None
+    calls: dict[int, Call] = field(default_factory=dict)  # the open requests on it, of either side; keyed by id()
     notification: Notification | None = None  # what the client POSTed, where it was one
     ended: str | None = None
     to_endpoint: bool = True

@@ -1,6 +1,7 @@
 """Eras: which revision governs a message. It is a property of each message, not of the connection."""
 
 from mcpcheck.session.call import Call
+from mcpcheck.session.recent import Recent
 from mcpcheck.wire.event import Answer, Request
 from mcpcheck.wire.protocol import (
     HEADER_MISMATCH,
@@ -22,7 +23,7 @@ class Eras:
     def __init__(self, default: str | None) -> None:
         self.modern_seen = False
         self.negotiated: str | None = None  # the legacy revision that initialize settled on
-        self.sessions: dict[str, str] = {}  # legacy HTTP: session id to negotiated revision
+        self.sessions: Recent[str, str] = Recent()  # legacy HTTP: session id to negotiated revision
         self._default = default
         self._beyond = False  # initialize settled on no released revision
         self._doubtful = default is None  # nothing that the server said shows that it is of the stateless era

@@ -14,7 +14,9 @@ from mcpcheck.session import ids
 from mcpcheck.session.call import Call, Exchange
 from mcpcheck.session.eras import Eras
 from mcpcheck.session.orphans import Orphan, Orphans
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.rounds import Rounds
+from mcpcheck.session.seen import Seen
 from mcpcheck.session.strays import Strays
 from mcpcheck.wire import sse
 from mcpcheck.wire.event import (
@@ -32,10 +34,13 @@ from mcpcheck.wire.event import (
     NotMessage,
     Request,
 )
-from mcpcheck.wire.protocol import LEGACY, PROTOCOL_VERSION, SUBSCRIPTION_ID
+from mcpcheck.wire.protocol import LEGACY, LOG_LEVEL, PROTOCOL_VERSION, SUBSCRIPTION_ID
 from mcpcheck.wire.record import Dir, Kind, header
 
 __all__ = ["Call", "Exchange", "Session"]
+
+MOST_OPEN = 10_000
+"""How many requests may wait for an answer; more than any session has that is not broken."""
 
 BATCHES = "2025-03-26"
 """The only revision that has JSON-RPC batches."""
@@ -68,17 +73,19 @@ class Session:
         self.client_left = False  # stdio: the client closed the server's input
         self._begun = False
         self._open: dict[tuple[Dir, ids.Key], list[Call]] = {}
-        self._settled: set[tuple[Dir, ids.Key]] = set()
-        self._exchanges: dict[int, Exchange] = {}
-        self._unread: set[tuple[Dir, ids.Key]] = set()  # ids of objects that were no message
-        self._sent: set[tuple[Dir, ids.Key]] = set()  # ids of requests, in whatever era
+        self._tokens: dict[tuple[Dir, ids.Key], list[Call]] = {}  # open calls by their progress token
+        self._settled = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids whose request has an answer
+        self._levels = {Dir.C2S: 0, Dir.S2C: 0}  # how many open requests have set a log level
+        self._exchanges: Recent[int, Exchange] = Recent()
+        self._unread = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids of objects that were no message
+        self._sent = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids of requests, in whatever era
         self._last_unreadable = {Dir.C2S: 0, Dir.S2C: 0}
-        self._listens: dict[ids.Key, Call] = {}  # subscriptions/listen requests, open or ended
+        self._listens: Recent[ids.Key, Call] = Recent()  # subscriptions/listen requests, open or ended
         self._eras = Eras(default)
         self._strays = Strays()
         self._orphans = Orphans()
         self._rounds = Rounds()
-        self._pending: list[Event] = []
+        self.pending: list[Event] = []
 
     @property
     def stateless(self) -> bool:
@@ -91,28 +98,33 @@ class Session:
 
     def was_answered(self, sender: Dir, id: Any) -> bool:
         """Whether a request of that side with that id has been answered already."""
-        return (sender, ids.key(id)) in self._settled
+        return ids.key(id) in self._settled[sender]
 
     def was_sent(self, sender: Dir, id: Any) -> bool:
-        """Whether that side sent anything with this id that it may have meant as a request, in whatever era."""
-        place = (sender, ids.key(id))
-        return place in self._sent or place in self._unread
+        """Whether that side may have sent anything with this id that it meant as a request, in whatever era."""
+        key, sent, unread = ids.key(id), self._sent[sender], self._unread[sender]
+        return key in sent or key in unread or sent.forgetful or unread.forgetful
 
     def was_unreadable(self, sender: Dir, id: Any) -> bool:
         """Whether that side sent something with this id that was no message."""
-        return (sender, ids.key(id)) in self._unread
+        return ids.key(id) in self._unread[sender]
 
     def unreadable_from(self, sender: Dir) -> int:
         """The frame of the last thing of one side that was no message; 0 where there was none."""
         return self._last_unreadable[sender]
 
-    def call_with_token(self, token: Any, sender: Dir = Dir.C2S) -> Call | None:
-        """The open request of one side that has this progress token."""
-        if token is None:
-            return None
-        wanted = ids.key(token)
-        calls = (call for call in self.open_calls(sender) if "progressToken" in call.request.meta)
-        return next((call for call in calls if ids.key(call.request.meta["progressToken"]) == wanted), None)
+    def open_call(self, sender: Dir, id: Any) -> Call | None:
+        """The oldest open request of one side with this id."""
+        calls = self._open.get((sender, ids.key(id)))
+        return calls[0] if calls else None
+
+    def wants_log(self, sender: Dir = Dir.C2S) -> bool:
+        """Whether an open request of one side has set a log level."""
+        return self._levels[sender] > 0
+
+    def calls_with_token(self, sender: Dir, token: Any) -> list[Call]:
+        """The open requests of one side that have this progress token, oldest first; ids are compared by type, too."""
+        return self._tokens.get((sender, ids.key(token)), [])
 
     def settled_version(self, session_id: str | None) -> str | None:
         """The revision that a legacy session on HTTP has settled on; None where its initialize was not seen."""
@@ -142,7 +154,7 @@ class Session:
         if _names_endpoint(event):
             self.transport = "sse"
         else:
-            self._pending += self._strays.see(event)
+            self.pending += self._strays.see(event)
         self.kept_back = self._strays.keeps
         match event:
             case HttpRequest():
@@ -167,13 +179,13 @@ class Session:
 
     def settle(self) -> list[Event]:
         """The events of the session's own that the last event brought; each is to be judged ``speaking_of`` it."""
-        pending, self._pending = self._pending, []
+        pending, self.pending = self.pending, []
         return pending
 
     def finish(self) -> list[Event]:
         """The events of the session's own that only its end allows."""
-        self._pending += self._strays.finish()
-        self._pending += self._orphans.finish()
+        self.pending += self._strays.finish()
+        self.pending += self._orphans.finish()
         return self.settle()
 
     @contextmanager
@@ -208,7 +220,7 @@ class Session:
         self._orphans.sent_unreadable(event.dir)
         self._last_unreadable[event.dir] = event.record.n
         if isinstance(event, NotMessage):
-            self._unread.add((event.dir, ids.key(event.id)))
+            self._unread[event.dir].add(ids.key(event.id))
 
     def _http_request(self, event: HttpRequest) -> None:
         if self.exchange:
@@ -225,10 +237,10 @@ class Session:
     def _request(self, event: Request) -> None:
         place = (event.dir, ids.key(event.id))
         if event.in_batch and self._eras.ambient != BATCHES:
-            self._unread.add(place)  # no revision but one knows batches: its elements are no requests
+            self._unread[event.dir].add(place[1])  # no revision but one knows batches: its elements are no requests
             return
         if not event.method.startswith("notifications/"):
-            self._sent.add(place)
+            self._sent[event.dir].add(place[1])
         same = self._open.setdefault(place, [])
         self.clash = same[-1] if same else None
         self._eras.modern_seen = self._eras.modern_seen or PROTOCOL_VERSION in event.meta
@@ -237,12 +249,18 @@ class Session:
         )
         self.call = call
         same.append(call)
-        self._settled.discard(place)
+        if "progressToken" in event.meta:
+            self._tokens.setdefault((event.dir, ids.key(event.meta["progressToken"])), []).append(call)
+        self._levels[event.dir] += LOG_LEVEL in event.meta
+        self._settled[event.dir].discard(place[1])
+        self._forget_oldest()
         self.attempt = self._rounds.asked(call)
         if event.method == "subscriptions/listen":
             self._listens[place[1]] = call
         if self.exchange and event.dir is Dir.C2S:
             self.exchange.call = call
+        if self.exchange:
+            self.exchange.calls[id(call)] = call
 
     def _answer(self, event: Answer) -> None:
         asker = event.dir.other
@@ -268,8 +286,8 @@ class Session:
         call.answers.append(event)
         asker = call.request.dir
         if self._drop(call):
-            self._pending += self._orphans.answered(asker, call)
-        self._settled.add((asker, ids.key(call.request.id)))
+            self.pending += self._orphans.answered(asker, call)
+        self._settled[asker].add(ids.key(call.request.id))
 
     def _orphan(self, event: Answer, asker: Dir) -> None:
         if self.near is not None:
@@ -280,16 +298,22 @@ class Session:
             self._tell(event, "duplicate", None)
         elif event.has_id and self.was_unreadable(asker, event.id):
             self._tell(event, "unreadable", None)
+        elif event.has_id and self._forgot(asker):
+            return
         elif self.exchange is not None and asker is Dir.C2S:
             self._tell(event, self._kind_on_http(self.exchange, event), None)
         elif self.whole:
             told = self._orphans.take(event, asker, self.open_calls(asker), self._eras.ambient)
             if isinstance(told, Orphan):
-                self._pending.append(told)
+                self.pending.append(told)
                 self.near = told.call
                 if told.call is not None:
                     self._answered(told.call, event)
                     self._learn(told.call, event)
+
+    def _forgot(self, asker: Dir) -> bool:
+        """Whether an answer may belong to a request that was answered so long ago that its id is forgotten."""
+        return self._settled[asker].forgetful or self._unread[asker].forgetful
 
     def _kind_on_http(self, exchange: Exchange, event: Answer) -> str:
         """What an answer is for on an exchange that carried no request."""
@@ -302,7 +326,7 @@ class Session:
     def _tell(self, event: Answer, kind: str, call: Call | None) -> None:
         revision = self._eras.after(call, event) if call else self._eras.ambient
         note = self.exchange.notification if self.exchange else None
-        self._pending.append(Orphan(event.record, kind, event, revision, call, note))
+        self.pending.append(Orphan(event.record, kind, event, revision, call, note))
 
     def _notification(self, event: Notification) -> None:
         if event.dir is Dir.S2C:
@@ -323,7 +347,9 @@ class Session:
             return self.exchange.call
         if SUBSCRIPTION_ID in event.meta:
             return self.listen(event.meta[SUBSCRIPTION_ID])
-        return self.call_with_token(event.param("progressToken"))
+        token = event.param("progressToken")
+        calls = self.calls_with_token(Dir.C2S, token) if token is not None else []
+        return calls[0] if calls else None
 
     def _ended(self, event: Event) -> None:
         exchange = self.exchange
@@ -337,22 +363,28 @@ class Session:
         self._exchanges.pop(exchange.n, None)
         if exchange.may_be_resumed:
             return
-        for call in [call for calls in self._open.values() for call in calls if call.exchange is exchange]:
+        for call in list(exchange.calls.values()):
             call.lost = True
             self._drop(call)
 
     def _drop(self, call: Call) -> bool:
         """Take a call from the open ones; False where it was not among them."""
-        place = (call.request.dir, ids.key(call.request.id))
-        same = self._open.get(place, [])
-        if not any(open is call for open in same):
+        asker, meta = call.request.dir, call.request.meta
+        if not _take_out(self._open, (asker, ids.key(call.request.id)), call):
             return False
-        rest = [open for open in same if open is not call]
-        if rest:
-            self._open[place] = rest
-        else:
-            del self._open[place]
+        if "progressToken" in meta:
+            _take_out(self._tokens, (asker, ids.key(meta["progressToken"])), call)
+        self._levels[asker] -= LOG_LEVEL in meta
+        if call.exchange:
+            call.exchange.calls.pop(id(call), None)
         return True
+
+    def _forget_oldest(self) -> None:
+        """Past a number of open requests the oldest is forgotten, and with it that the recording shows everything."""
+        if len(self._open) > MOST_OPEN:
+            self.whole = False
+            for call in list(next(iter(self._open.values()))):
+                self._drop(call)
 
     # what an answer teaches
 
@@ -392,6 +424,19 @@ class Session:
             return call.revision
         head = self.exchange.request if self.exchange else None
         return (self._eras.of_head(head) if head else None) or self._eras.ambient
+
+
+def _take_out(calls: dict[tuple[Dir, ids.Key], list[Call]], place: tuple[Dir, ids.Key], call: Call) -> bool:
+    """Take a call out of those at a place; False where it was not among them."""
+    same = calls.get(place, [])
+    rest = [open for open in same if open is not call]
+    if len(rest) == len(same):
+        return False
+    if rest:
+        calls[place] = rest
+    else:
+        del calls[place]
+    return True
 
 
 def _names_endpoint(event: Event) -> bool:

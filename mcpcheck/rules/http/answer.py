@@ -126,7 +126,8 @@ def notifications_related(event: Notification, session: Session) -> Verdicts:
         token = event.param("progressToken")
         own = exchange.call.request.meta.get("progressToken")
         gave_it = token is not None and own is not None and ids.key(own) == ids.key(token)
-        other = exchange.call if gave_it else session.call_with_token(token)
+        calls = session.calls_with_token(Dir.C2S, token) if token is not None else []
+        other = exchange.call if gave_it else calls[0] if calls else None
         if other is not None and other is not exchange.call:
             n = other.request.record.n
             yield broken(event, "progress of the stream's own request", f"progress of frame {n}", n)
@@ -187,7 +188,7 @@ class ResponseTerminates:
         exchange = session.exchange
         if exchange is None or exchange.call is None:
             return True
-        return any(call.exchange is exchange for call in session.open_calls(Dir.C2S))
+        return any(call.request.dir is Dir.C2S for call in exchange.calls.values())
 
     @staticmethod
     def _closed(event: Event, answer: Event, since: float) -> Judgement:

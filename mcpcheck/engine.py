@@ -21,7 +21,7 @@ Key = tuple[type[Event], str | None, str | None, str, Dir]
 
 @dataclass(slots=True, eq=False)
 class Watch:
-    """One rule at work in one session, and how often it said that its requirement held: by the client, by the server."""
+    """One rule at work in one session, and how often the client and the server held to its requirement."""
 
     requirement: Requirement
     rule: Rule

@@ -49,6 +49,11 @@ class Ledger:
             case _:
                 self._finding(verdict, records or {})
 
+    def hold(self, id: str, times: int) -> None:
+        """Count that a requirement held, a number of times."""
+        self._considered.add(id)
+        self._held[id] += times
+
     def extend(self, verdicts: Iterable[Verdict], records: Mapping[int, Record] | None = None) -> None:
         for verdict in verdicts:
             self.add(verdict, records)

@@ -73,7 +73,7 @@ def judge_capture(
     """One capture into the ledger."""
     url = capture.header.target.get("url")
     endpoint = urlsplit(url).path or "/" if isinstance(url, str) else None
-    engine = Engine(capture.header.transport, endpoint=endpoint, default=revision, only=chosen)
+    engine = Engine(capture.header.transport, endpoint=endpoint, default=revision, only=chosen, counting=True)
     records: dict[int, Record] = {}
     revisions: set[str] = set()
     units = 0
@@ -102,4 +102,7 @@ def judge_capture(
             revisions.add(engine.session.revision)
     for verdict in engine.finish():
         take(verdict)
+    for id, blames, times in engine.held():
+        if role in {"both", blames}:
+            ledger.hold(id, times)
     return SessionInfo(capture.name, capture.header.transport, units, capture.name, tuple(sorted(revisions)))

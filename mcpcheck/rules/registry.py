@@ -13,8 +13,9 @@ A rule is a function of one event and the session; the type of its first paramet
 It yields nothing where the requirement says nothing of the event. ``on`` names the methods that a rule is about, so
 that it is asked of no other: the method of a request or notification, and for an answer that of its request. ``near``
 names members without one of which in its text a message is nothing to the rule, and ``sender`` the only side whose
-messages it looks at: most rules then cost a message nothing. A rule that must remember is a class with ``see`` and, if it needs the end of the session, ``end``; one instance serves one
-session. ``see`` has the typed parameter.
+messages it looks at: most rules then cost a message nothing. A rule that must remember is a class with ``see`` and, if
+it needs the end of the session, ``end``; one instance serves one session. ``see`` has the typed parameter. What it
+remembers has a bound, however long the session is.
 The registry finds rules by walking the package and refuses an id that the catalogue does not hold, or holds twice.
 """
 

@@ -3,7 +3,7 @@
     python tests/bench/bench_lint.py [MESSAGES] [ROUNDS]
 
 A capture of 1,000,000 messages of 300 bytes is made first (calls of tools with progress and results, resources that are
-read). The two then take turns, each in a process of its own. Prints the medians, their ratio, and the memory at its most.
+read). The two then take turns, each in a process of its own. Prints the medians, their ratio, and the most memory.
 """
 
 import itertools

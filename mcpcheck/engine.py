@@ -149,7 +149,7 @@ class _Group:
 
     def near(self, data: bytes) -> list[Watch]:
         """The rules that may have something to say of a payload."""
-        if b"\\u" in data:
+        if b"\\u" in data or b"\\/" in data:  # names may be spelled in another way
             return self.watches
         there = tuple([needle in data for needle in self._needles])
         found = self._near.get(there)

@@ -5,6 +5,7 @@ from typing import Any
 from mcpcheck.rules.payloads import integral, shown
 from mcpcheck.rules.places import LISTS, complete, result_of
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES
@@ -60,7 +61,7 @@ def hints_resources_read(answer: Answer, session: Session) -> Verdicts:
     yield from _hints(answer, session, "resources/read")
 
 
-@rule("caching.hints.not-on-input-required")
+@rule("caching.hints.not-on-input-required", near="input_required")
 def hints_not_on_input_required(answer: Answer, session: Session) -> Verdicts:
     """Looks for hints on results that ask for input."""
     found = result_of(answer, session)
@@ -104,7 +105,7 @@ class PagesSameScope:
     """Compares cacheScope of a page with that of the page whose cursor led to it."""
 
     def __init__(self) -> None:
-        self._scopes: dict[tuple[Any, ...], tuple[Any, int]] = {}
+        self._scopes: Recent[tuple[Any, ...], tuple[Any, int]] = Recent()
 
     def see(self, answer: Answer, session: Session) -> Verdicts:
         result = complete(answer, session, *LISTS)

@@ -20,7 +20,7 @@ ELICITING = INPUT_METHODS | {_METHOD}
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
-@rule("elicit.capability.shape")
+@rule("elicit.capability.shape", near="elicitation", sender=Dir.C2S)
 def capability_shape(request: Request, session: Session) -> Verdicts:
     """Looks at elicitation in a client's capabilities, of a request or of initialize."""
     for at, value in capability(request, "elicitation"):
@@ -58,7 +58,7 @@ def _urls(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any
     return ((at, params) for at, params in _requests(event, session) if _is_url(params))
 
 
-@rule("elicit.request.message-present", on=ELICITING)
+@rule("elicit.request.message-present", on=ELICITING, near="elicitation/create")
 def request_message_present(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the message of every elicitation. Blanks alone are suspect."""
     for at, params in _requests(event, session):
@@ -71,7 +71,7 @@ def request_message_present(event: Request | Answer, session: Session) -> Verdic
             yield holds(event)
 
 
-@rule("elicit.mode.valid-value", on=ELICITING)
+@rule("elicit.mode.valid-value", on=ELICITING, near="elicitation/create")
 def mode_valid_value(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at mode, where it is present."""
     for at, params in _requests(event, session):
@@ -83,7 +83,7 @@ def mode_valid_value(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "form or url", f"{at}.mode is {shown(params['mode'])}")
 
 
-@rule("elicit.mode.form-explicit-or-absent", on=ELICITING)
+@rule("elicit.mode.form-explicit-or-absent", on=ELICITING, near="elicitation/create")
 def mode_form_explicit_or_absent(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the mode of what has a requestedSchema and no url; a mode that nobody knows has a rule of its own."""
     for at, params in _requests(event, session):
@@ -95,7 +95,7 @@ def mode_form_explicit_or_absent(event: Request | Answer, session: Session) -> V
             yield holds(event)
 
 
-@rule("elicit.mode.url-explicit", on=ELICITING)
+@rule("elicit.mode.url-explicit", on=ELICITING, near="elicitation/create")
 def mode_url_explicit(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the mode of what has a url and no requestedSchema."""
     for at, params in _requests(event, session):
@@ -109,7 +109,7 @@ def mode_url_explicit(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "mode url", f"{at}.mode is {said}")
 
 
-@rule("elicit.form.requested-schema-present", on=ELICITING)
+@rule("elicit.form.requested-schema-present", on=ELICITING, near="elicitation/create")
 def form_requested_schema_present(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at requestedSchema of every elicitation by form."""
     for at, params in _forms(event, session):
@@ -121,7 +121,7 @@ def form_requested_schema_present(event: Request | Answer, session: Session) -> 
             yield broken(event, "requestedSchema is an object", f"{at}.requestedSchema is {said}")
 
 
-@rule("elicit.form.schema-flat", on=ELICITING)
+@rule("elicit.form.schema-flat", on=ELICITING, near="elicitation/create")
 def form_schema_flat(event: Request | Answer, session: Session) -> Verdicts:
     """Holds every requestedSchema against the few forms that a field may have; defaults have a rule of their own.
 
@@ -159,7 +159,7 @@ def _oddity(schema: dict[str, Any]) -> str:
     return ""
 
 
-@rule("elicit.form.default-fits-type", on=ELICITING)
+@rule("elicit.form.default-fits-type", on=ELICITING, near="elicitation/create")
 def form_default_fits_type(event: Request | Answer, session: Session) -> Verdicts:
     """Compares each default with the type of its field. One outside of the choices or bounds is suspect."""
     for at, params in _forms(event, session):
@@ -197,7 +197,7 @@ def _is_finite(value: Any) -> bool:
     return _is_number(value) and abs(value) < float("inf")
 
 
-@rule("elicit.url.url-present", on=ELICITING)
+@rule("elicit.url.url-present", on=ELICITING, near="elicitation/create")
 def url_url_present(event: Request | Answer, session: Session) -> Verdicts:
     """Looks for url in every elicitation of mode url."""
     for at, params in _requests(event, session):
@@ -209,7 +209,7 @@ def url_url_present(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "url is a string", f"{at}.url is {shown(params.get('url'))}")
 
 
-@rule("elicit.url.url-valid", on=ELICITING)
+@rule("elicit.url.url-valid", on=ELICITING, near="elicitation/create")
 def url_url_valid(event: Request | Answer, session: Session) -> Verdicts:
     """Reads every url: absolute, without blanks, with a host for http. Other schemes, and raw text, are suspect."""
     for at, params in _urls(event, session):
@@ -235,7 +235,7 @@ def _url(event: Message, at: str, url: str) -> Judgement:
     return holds(event)
 
 
-@rule("elicit.url.https", on=ELICITING)
+@rule("elicit.url.https", on=ELICITING, near="elicitation/create")
 def url_https(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the scheme of every url; on the loopback it is free."""
     for at, params in _urls(event, session):
@@ -253,7 +253,7 @@ def url_https(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "https", f"{at}.url is {shown(url)}")
 
 
-@rule("elicit.result.shape", on=ELICITING)
+@rule("elicit.result.shape", on=ELICITING, sender=Dir.C2S)
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to an elicitation: action, and a flat content."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]

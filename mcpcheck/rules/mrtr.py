@@ -23,7 +23,7 @@ def _asking(answer: Answer, session: Session) -> dict[str, Any] | None:
     return found[1] if found and found[1].get("resultType") == "input_required" else None
 
 
-@rule("mrtr.result.shape", on=INPUT_METHODS)
+@rule("mrtr.result.shape", on=INPUT_METHODS, near=("inputRequests", "requestState", "input_required"))
 def result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at results that ask for input; the members of one that stand in another kind of result are suspect."""
     result = _asking(answer, session)
@@ -43,7 +43,7 @@ def result_shape(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("mrtr.result.at-least-one", on=INPUT_METHODS)
+@rule("mrtr.result.at-least-one", on=INPUT_METHODS, near="input_required")
 def result_at_least_one(answer: Answer, session: Session) -> Verdicts:
     """Looks at what a result that asks for input has. Empty inputRequests without a state are suspect."""
     result = _asking(answer, session)
@@ -73,7 +73,7 @@ def result_supported_methods(answer: Answer, session: Session) -> Verdicts:
         yield broken(answer, f"input_required for {', '.join(sorted(INPUT_METHODS))} only", f"it answers {method}")
 
 
-@rule("mrtr.result.declared-capability", on=INPUT_METHODS)
+@rule("mrtr.result.declared-capability", on=INPUT_METHODS, near="inputRequests")
 def result_declared_capability(answer: Answer, session: Session) -> Verdicts:
     """Compares the kinds of input that are asked for with the clientCapabilities of the very request."""
     call = session.call or session.near
@@ -92,7 +92,7 @@ def result_declared_capability(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, f"no {method} without {capability}", f"{at}, which the request does not declare", n)
 
 
-@rule("mrtr.input-requests.kind", on=INPUT_METHODS)
+@rule("mrtr.input-requests.kind", on=INPUT_METHODS, near="inputRequests")
 def input_requests_kind(answer: Answer, session: Session) -> Verdicts:
     """Looks at the method of each input request, and that it has params where its kind needs them.
 
@@ -112,7 +112,7 @@ def input_requests_kind(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("mrtr.input-requests.keys-unique", on=INPUT_METHODS)
+@rule("mrtr.input-requests.keys-unique", on=INPUT_METHODS, near="inputRequests")
 def input_requests_keys_unique(answer: Answer, session: Session) -> Verdicts:
     """Looks at the text of inputRequests for a key that stands twice; a usual reader hides it."""
     result = _asking(answer, session)
@@ -126,7 +126,7 @@ def input_requests_keys_unique(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("mrtr.client.new-id", on=INPUT_METHODS)
+@rule("mrtr.client.new-id", on=INPUT_METHODS, near=("inputResponses", "requestState"))
 def client_new_id(request: Request, session: Session) -> Verdicts:
     """Compares the id of a request that brings input with that of the request it repeats."""
     attempt = session.attempt
@@ -139,7 +139,7 @@ def client_new_id(request: Request, session: Session) -> Verdicts:
         yield holds(request)
 
 
-@rule("mrtr.input-responses.shape", on=INPUT_METHODS)
+@rule("mrtr.input-responses.shape", on=INPUT_METHODS, near="inputResponses")
 def input_responses_shape(request: Request, session: Session) -> Verdicts:
     """Looks at inputResponses: bare results, each of the kind that was asked for under its key.
 

@@ -7,6 +7,8 @@ from mcpcheck.rules.payloads import integral, is_call, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call
+from mcpcheck.session.recent import Recent
+from mcpcheck.session.seen import Seen
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.record import Dir
@@ -14,7 +16,7 @@ from mcpcheck.wire.record import Dir
 _METHOD = "notifications/progress"
 
 
-@rule("progress.token.type")
+@rule("progress.token.type", near="progressToken")
 def token_type(request: Request, session: Session) -> Verdicts:
     """Looks at the progressToken of requests, where they have one."""
     if "progressToken" not in request.meta:
@@ -28,7 +30,7 @@ def token_type(request: Request, session: Session) -> Verdicts:
         yield broken(request, "a string or an integer", f"progressToken is {shown(token)}")
 
 
-@rule("progress.token.unique")
+@rule("progress.token.unique", near="progressToken")
 def token_unique(request: Request, session: Session) -> Verdicts:
     """Compares a token with those of the sender's open requests, by value and by type.
 
@@ -76,7 +78,7 @@ class NotificationIncreases:
     """Compares each progress with the one before it, of the same request and token."""
 
     def __init__(self) -> None:
-        self._last: dict[tuple[int, ids.Key], tuple[float, int]] = {}
+        self._last: Recent[tuple[int, ids.Key], tuple[float, int]] = Recent()
 
     def see(self, note: Notification, session: Session) -> Verdicts:
         value, token = note.param("progress"), note.param("progressToken")
@@ -100,8 +102,8 @@ class _Tokens:
     """The tokens of requests, open and answered, by their sender."""
 
     def __init__(self) -> None:
-        self._answered: dict[tuple[Dir, ids.Key], int] = {}
-        self._given: set[tuple[Dir, ids.Key]] = set()
+        self._answered: Recent[tuple[Dir, ids.Key], int] = Recent()
+        self._given = {Dir.C2S: Seen(), Dir.S2C: Seen()}
 
     def learn(self, event: Request | Answer, session: Session) -> None:
         call = session.call
@@ -109,7 +111,7 @@ class _Tokens:
             return
         place = (call.request.dir, ids.key(call.request.meta["progressToken"]))
         if isinstance(event, Request):
-            self._given.add(place)
+            self._given[place[0]].add(place[1])
             self._answered.pop(place, None)
         else:
             self._answered[place] = event.record.n
@@ -118,10 +120,12 @@ class _Tokens:
         return self._answered.get(place)
 
     def knows(self, place: tuple[Dir, ids.Key]) -> bool:
-        return place in self._given
+        """Whether a request may have given this token."""
+        given = self._given[place[0]]
+        return place[1] in given or given.forgetful
 
 
-@rule("progress.notification.known-token")
+@rule("progress.notification.known-token", near="progressToken")
 class NotificationKnownToken(_Tokens):
     """Looks for tokens that nobody gave; a token of an answered request, or of another stream, is not meant.
 
@@ -158,7 +162,7 @@ class NotificationStops(_Tokens):
 
     def __init__(self) -> None:
         super().__init__()
-        self._exchange: dict[tuple[Dir, ids.Key], int | None] = {}
+        self._exchange: Recent[tuple[Dir, ids.Key], int | None] = Recent()
 
     def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
         if not isinstance(event, Notification):

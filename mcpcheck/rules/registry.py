@@ -109,7 +109,7 @@ def rule(
     """Register a function or class as the rule of a requirement.
 
     ``near`` holds for what stands where a message has to stand, and only as far as its text spells names as they are:
-    with a ``\\u`` in it, every rule is asked.
+    with a ``\\u`` or a ``\\/`` in it, every rule is asked.
     """
     methods = None if on is None else frozenset([on] if isinstance(on, str) else on)
 

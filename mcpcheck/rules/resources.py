@@ -144,7 +144,7 @@ def _is_binary(mime: str) -> bool:
     return mime.lower().startswith(_BINARY) and not mime.lower().startswith(_TEXTS)
 
 
-@rule("resources.contents.blob-base64", on=("resources/read", "tools/call"))
+@rule("resources.contents.blob-base64", on=("resources/read", "tools/call"), near="blob")
 def contents_blob_base64(answer: Answer, session: Session) -> Verdicts:
     """Looks at every blob of resources/read and of resources embedded in tool results. Line breaks are suspect."""
     found = list(entries(complete(answer, session, "resources/read"), "contents"))
@@ -162,7 +162,7 @@ def _annotations(answer: Answer, session: Session) -> Iterator[Found]:
             yield f"{at}.annotations", item["annotations"]
 
 
-@rule("resources.annotations.audience", on=_ANNOTATED)
+@rule("resources.annotations.audience", on=_ANNOTATED, near="annotations")
 def annotations_audience(answer: Answer, session: Session) -> Verdicts:
     """Looks at audience wherever annotations are: of resources, templates and content blocks."""
     for at, item in _annotations(answer, session):
@@ -175,7 +175,7 @@ def annotations_audience(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "an array of user and assistant", f"{at}.audience is {shown(audience)}")
 
 
-@rule("resources.annotations.priority", on=_ANNOTATED)
+@rule("resources.annotations.priority", on=_ANNOTATED, near="annotations")
 def annotations_priority(answer: Answer, session: Session) -> Verdicts:
     """Looks at priority wherever annotations are: a number from 0 to 1."""
     for at, item in _annotations(answer, session):
@@ -206,7 +206,11 @@ def annotations_last_modified(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("resources.uri.rfc3986", on=("resources/list", "resources/read", "tools/call", "notifications/resources/updated"))
+@rule(
+    "resources.uri.rfc3986",
+    on=("resources/list", "resources/read", "tools/call", "notifications/resources/updated"),
+    near="uri",
+)
 def uri_rfc3986(event: Message, session: Session) -> Verdicts:
     """Looks at the URIs of listed resources, contents, links and updates. Those in prompts have a rule of their own."""
     for at, uri in _uris(event, session):

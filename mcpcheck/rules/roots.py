@@ -14,12 +14,13 @@ from mcpcheck.rules.texts import is_uri
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Request
 from mcpcheck.wire.protocol import INPUT_METHODS
+from mcpcheck.wire.record import Dir
 
 _METHOD = "roots/list"
 ROOTS = INPUT_METHODS | {_METHOD}
 
 
-@rule("roots.capability.shape")
+@rule("roots.capability.shape", near="roots", sender=Dir.C2S)
 def capability_shape(request: Request, session: Session) -> Verdicts:
     """Looks at roots in the capabilities of a client's request."""
     for at, value in capability(request, "roots"):
@@ -29,7 +30,7 @@ def capability_shape(request: Request, session: Session) -> Verdicts:
             yield broken(request, "an object", f"{at}.roots is {shown(value)}")
 
 
-@rule("roots.request.shape", on=ROOTS)
+@rule("roots.request.shape", on=ROOTS, near="roots/list")
 def request_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the params of a roots entry in inputRequests: absent, or an object."""
     for at, entry in inputs(answer, session):
@@ -41,7 +42,7 @@ def request_shape(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "no params, or an object", f"{at}.params is {shown(entry['params'])}")
 
 
-@rule("roots.result.shape", on=ROOTS)
+@rule("roots.result.shape", on=ROOTS, sender=Dir.C2S)
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to roots/list: an array of roots with a uri."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]
@@ -55,7 +56,7 @@ def _uris(event: Request | Answer, session: Session) -> Iterator[Found]:
                 yield f"{place}.uri", root["uri"]
 
 
-@rule("roots.uri.file-scheme", on=ROOTS)
+@rule("roots.uri.file-scheme", on=ROOTS, sender=Dir.C2S)
 def uri_file_scheme(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the URI of every root: file:// and a path. A host other than localhost is suspect."""
     for at, uri in _uris(event, session):

@@ -13,13 +13,14 @@ from mcpcheck.rules.shapes import emptied, without
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Request
 from mcpcheck.wire.protocol import INPUT_METHODS
+from mcpcheck.wire.record import Dir
 
 _METHOD = "sampling/createMessage"
 SAMPLING = INPUT_METHODS | {_METHOD}
 _PRIORITIES = ("costPriority", "speedPriority", "intelligencePriority")
 
 
-@rule("sampling.capability.shape")
+@rule("sampling.capability.shape", near="sampling", sender=Dir.C2S)
 def capability_shape(request: Request, session: Session) -> Verdicts:
     """Looks at sampling in a client's capabilities, of a request or of initialize."""
     for at, value in capability(request, "sampling"):
@@ -32,7 +33,7 @@ def _requests(event: Message, session: Session) -> Iterator[tuple[str, dict[str,
             yield at, params
 
 
-@rule("sampling.request.shape", on=SAMPLING)
+@rule("sampling.request.shape", on=SAMPLING, near="sampling/createMessage")
 def request_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the params of every sampling request. Messages and priorities have rules of their own."""
     found = [(at, _plain(params)) for at, params in _requests(event, session)]
@@ -47,7 +48,7 @@ def _plain(params: dict[str, Any]) -> Any:
     return given
 
 
-@rule("sampling.preferences.priorities-range", on=SAMPLING)
+@rule("sampling.preferences.priorities-range", on=SAMPLING, near="sampling/createMessage")
 def preferences_priorities_range(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the three priorities, where they are present: numbers from 0 to 1."""
     for at, params in _requests(event, session):
@@ -67,7 +68,7 @@ def _messages(event: Request | Answer, session: Session) -> Iterator[tuple[str, 
         yield from entries(params, "messages", f"{at}.")
 
 
-@rule("sampling.message.role", on=SAMPLING)
+@rule("sampling.message.role", on=SAMPLING, near="sampling/createMessage")
 def message_role(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the role of every message of a sampling request."""
     for at, message in _messages(event, session):
@@ -78,7 +79,7 @@ def message_role(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "user or assistant", f"{at}.role is {shown(role)}")
 
 
-@rule("sampling.message.content", on=SAMPLING)
+@rule("sampling.message.content", on=SAMPLING, near="sampling/createMessage")
 def message_content(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the content of every message of a sampling request: one block or an array of them."""
     found = [
@@ -87,7 +88,7 @@ def message_content(event: Request | Answer, session: Session) -> Verdicts:
     yield from shapes.judge_all(event, session, "SamplingMessage", found)
 
 
-@rule("sampling.tool-result.alone-in-message", on=SAMPLING)
+@rule("sampling.tool-result.alone-in-message", on=SAMPLING, near="sampling/createMessage")
 def tool_result_alone_in_message(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at messages that hold a tool result: they may hold nothing else."""
     for at, message in _messages(event, session):
@@ -107,7 +108,7 @@ def _blocks(message: Any) -> list[dict[str, Any]]:
     return [block for block in blocks if isinstance(block, dict)]
 
 
-@rule("sampling.tool-result.id-known", on=SAMPLING)
+@rule("sampling.tool-result.id-known", on=SAMPLING, near="sampling/createMessage")
 def tool_result_id_known(event: Request | Answer, session: Session) -> Verdicts:
     """Compares each tool result with the tool uses earlier in the same list."""
     for at, params in _requests(event, session):
@@ -124,7 +125,7 @@ def tool_result_id_known(event: Request | Answer, session: Session) -> Verdicts:
                         yield broken(event, "the id of an earlier tool use", said)
 
 
-@rule("sampling.result.shape", on=SAMPLING)
+@rule("sampling.result.shape", on=SAMPLING, sender=Dir.C2S)
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to a sampling request: role, content, model."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]

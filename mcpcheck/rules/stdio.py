@@ -38,7 +38,7 @@ def no_embedded_newline(event: Message | Batch | Stray, session: Session) -> Ver
             yield holds(event)
 
 
-@rule("stdio.server.stdout-pure")
+@rule("stdio.server.stdout-pure", sender=Dir.S2C)
 def stdout_pure(event: Message | NotMessage | Stray, session: Session) -> Verdicts:
     """Looks at every line of the server's standard output. Broken messages have rules of their own; so has stderr.
 
@@ -48,7 +48,7 @@ def stdout_pure(event: Message | NotMessage | Stray, session: Session) -> Verdic
         yield from _pure(event, session, "standard output")
 
 
-@rule("stdio.client.stdin-pure")
+@rule("stdio.client.stdin-pure", sender=Dir.C2S)
 def stdin_pure(event: Message | NotMessage | Stray, session: Session) -> Verdicts:
     """Looks at every line that the client writes. Broken messages have rules of their own; an empty line is suspect."""
     if event.dir is Dir.C2S:
@@ -74,7 +74,7 @@ def _marked(event: Message, expected: str) -> Judgement:
     return broken(event, expected, mark.detail) if mark else holds(event)
 
 
-@rule("stdio.server.message-kinds")
+@rule("stdio.server.message-kinds", sender=Dir.S2C)
 def message_kinds(event: Notification, session: Session) -> Verdicts:
     """Looks at notifications that belong to a subscription and name one: it has to be one that the client opened.
 

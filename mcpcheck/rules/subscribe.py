@@ -9,6 +9,7 @@ from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import SUBSCRIPTION_ID
@@ -120,7 +121,7 @@ class EndFinal:
     """
 
     def __init__(self) -> None:
-        self._ended: dict[tuple[int | None, ids.Key], int] = {}
+        self._ended: Recent[tuple[int | None, ids.Key], int] = Recent()
 
     def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
         match event:

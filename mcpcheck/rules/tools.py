@@ -172,7 +172,7 @@ def call_result_shape(answer: Answer, session: Session) -> Verdicts:
     yield from shapes.judge(answer, session, "CallToolResult", given, "result")
 
 
-@rule("tools.content.binary-base64", on="tools/call")
+@rule("tools.content.binary-base64", on="tools/call", near="data")
 def content_binary_base64(answer: Answer, session: Session) -> Verdicts:
     """Looks at the data of image and audio blocks in results of tools/call. Line breaks are suspect."""
     for at, block in entries(complete(answer, session, "tools/call"), "content"):
@@ -190,7 +190,7 @@ def judge_base64(answer: Answer, at: str, data: str) -> Any:
     return holds(answer)
 
 
-@rule("tools.content.embedded-implies-resources", on="tools/call")
+@rule("tools.content.embedded-implies-resources", on="tools/call", near="resource")
 def content_embedded_implies_resources(answer: Answer, session: Session) -> Verdicts:
     """Looks at embedded resources in results of tools/call, once the server has told its capabilities."""
     if not session.discovered:
@@ -207,8 +207,8 @@ def content_embedded_implies_resources(answer: Answer, session: Session) -> Verd
             yield broken(answer, "the resources capability", "an embedded resource without it")
 
 
-@rule("tools.structured.text-copy", on="tools/call")
-@rule("legacy.tools.structured.text-copy", on="tools/call")
+@rule("tools.structured.text-copy", on="tools/call", near="structuredContent")
+@rule("legacy.tools.structured.text-copy", on="tools/call", near="structuredContent")
 def structured_text_copy(answer: Answer, session: Session) -> Verdicts:
     """Looks for a text block that parses to an equal value. Suspect only: the page itself shows prose instead."""
     result = complete(answer, session, "tools/call")

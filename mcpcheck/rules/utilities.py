@@ -1,6 +1,5 @@
 """completion, logging, pagination: the utilities that a server offers."""
 
-from collections import defaultdict
 from typing import Any
 
 from mcpcheck.rules import shapes
@@ -8,6 +7,7 @@ from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import LISTS, complete
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import LOG_LEVEL, SUBSCRIPTION_ID
@@ -137,7 +137,7 @@ class PaginationRequestCursorShape:
     """
 
     def __init__(self) -> None:
-        self._given: dict[str, set[str]] = defaultdict(set)
+        self._given: Recent[str, set[str]] = Recent()
 
     def see(self, event: Request | Answer, session: Session) -> Verdicts:
         if isinstance(event, Answer):
@@ -145,7 +145,7 @@ class PaginationRequestCursorShape:
             following = result.get("nextCursor") if result else None
             call = session.call or session.near
             if call is not None and isinstance(following, str):
-                self._given[following].add(call.request.method)
+                self._given[following] = self._given.get(following, set()) | {call.request.method}
         elif event.dir is Dir.C2S and event.method in LISTS and isinstance(event.params, dict):
             yield from self._asked(event)
 

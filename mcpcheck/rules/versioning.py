@@ -11,7 +11,7 @@ from mcpcheck.wire.event import Answer, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, PROTOCOL_VERSION, UNSUPPORTED_VERSION
 
 
-@rule("versioning.server.unsupported-shape")
+@rule("versioning.server.unsupported-shape", near="error")
 def unsupported_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the data of every -32022: the versions that are served, and the one that was asked for."""
     if answer.code != UNSUPPORTED_VERSION or not is_due(answer, session):
@@ -44,7 +44,7 @@ def _asked(session: Session) -> str | None:
     return version if isinstance(version, str) else None
 
 
-@rule("versioning.extension.identifier")
+@rule("versioning.extension.identifier", near="extensions")
 def extension_identifier(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the keys of extensions: in clientCapabilities, and in the capabilities of server/discover."""
     for at, extensions in _extensions(event, session):
@@ -66,7 +66,7 @@ def _wrong(key: str) -> str:
     return bad_prefix(key) or (f"the label {shown(label)}" if label else "") or ("its name" if bad_name(key) else "")
 
 
-@rule("versioning.extension.settings")
+@rule("versioning.extension.settings", near="extensions")
 def extension_settings(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at extensions and at what stands under each identifier: an object, whatever it holds."""
     for at, extensions in _extensions(event, session):

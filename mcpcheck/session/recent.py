@@ -9,7 +9,7 @@ V = TypeVar("V")
 
 
 class Recent(dict[K, V]):
-    """A dictionary of at most ``most`` entries. ``forgetful``: some are forgotten; what is missing may have been there."""
+    """A dictionary of at most ``most`` entries. ``forgetful``: some are gone, what is missing may have been there."""
 
     def __init__(self, most: int = MOST) -> None:
         super().__init__()

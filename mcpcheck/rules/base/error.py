@@ -1,11 +1,13 @@
 """base.error: the form of errors, and which codes may be sent for what."""
 
 import re
+from typing import Any
 
 from mcpcheck.catalogue.schemas import Schemas
 from mcpcheck.rules.payloads import integral, is_due, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.call import Call
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import (
@@ -29,6 +31,8 @@ _STANDARD = frozenset({PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_P
 _DEFINED = frozenset({HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION})
 _TRACE = re.compile(r"Traceback \(most recent|^\s*at .+:\d+|File \".+\", line \d+", re.MULTILINE)
 _LONGEST = 300
+_MOST = 8
+"""How many different capabilities of one method are remembered."""
 
 
 def _code(answer: Answer, session: Session) -> int | None:
@@ -37,7 +41,7 @@ def _code(answer: Answer, session: Session) -> int | None:
     return code if type(code) is int and is_due(answer, session) else None
 
 
-@rule("base.error.shape")
+@rule("base.error.shape", near="error")
 def shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the error of every error response; the type of its code is base.error.code-integer."""
     if not answer.has_error or answer.has_result or not is_due(answer, session):
@@ -54,7 +58,7 @@ def shape(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("base.error.code-integer")
+@rule("base.error.code-integer", near="error")
 def code_integer(answer: Answer, session: Session) -> Verdicts:
     """Looks at error.code where it is present. Any integer is one, whatever it means."""
     if not isinstance(answer.error, dict) or "code" not in answer.error or not is_due(answer, session):
@@ -68,7 +72,7 @@ def code_integer(answer: Answer, session: Session) -> Verdicts:
         yield broken(answer, "code is an integer", f"code is {shown(code)}")
 
 
-@rule("base.error.message-concise")
+@rule("base.error.message-concise", near="error")
 def message_concise(answer: Answer, session: Session) -> Verdicts:
     """Looks for line breaks, stack traces and more than 300 characters in a message: suspect, never broken."""
     message = answer.error.get("message") if isinstance(answer.error, dict) else None
@@ -91,26 +95,27 @@ class StandardCodes:
     """
 
     def __init__(self) -> None:
-        self._served: dict[tuple[str, str], int] = {}
+        self._served: Recent[str, list[tuple[Any, int]]] = Recent()  # by method: capabilities, and a frame
 
     def see(self, answer: Answer, session: Session) -> Verdicts:
         call = session.call
         if call is None or not is_due(answer, session):
             return
-        key = (call.request.method, repr(call.request.meta.get(CLIENT_CAPABILITIES)))
+        method, capabilities = call.request.method, call.request.meta.get(CLIENT_CAPABILITIES)
+        before = next((n for known, n in self._served.get(method, ()) if known == capabilities), None)
         code = _code(answer, session)
         if isinstance(answer.result, dict):
-            self._served.setdefault(key, answer.record.n)
-        elif code == METHOD_NOT_FOUND and key in self._served:
-            n = self._served[key]
-            yield suspect(answer, "-32601 for unknown methods only", f"{key[0]} was served before", n)
+            if before is None:
+                self._served[method] = [*self._served.get(method, [])[-_MOST:], (capabilities, answer.record.n)]
+        elif code == METHOD_NOT_FOUND and before is not None:
+            yield suspect(answer, "-32601 for unknown methods only", f"{method} was served before", before)
         elif code == PARSE_ERROR:
             yield suspect(answer, "-32700 for text that is no JSON", "the request is JSON", call.request.record.n)
         elif code in _STANDARD:
             yield holds(answer)
 
 
-@rule("base.error.reserved-range")
+@rule("base.error.reserved-range", near="error")
 def reserved_range(answer: Answer, session: Session) -> Verdicts:
     """Looks at codes from -32768 to -32100; the codes above have rules of their own, all others are free."""
     code = _code(answer, session)
@@ -122,7 +127,7 @@ def reserved_range(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("base.error.legacy-range-avoid")
+@rule("base.error.legacy-range-avoid", near="error")
 def legacy_range_avoid(answer: Answer, session: Session) -> Verdicts:
     """Looks at codes from -32019 to -32000: suspect, since older implementations may go on using them."""
     code = _code(answer, session)
@@ -134,7 +139,7 @@ def legacy_range_avoid(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("base.error.mcp-range-defined")
+@rule("base.error.mcp-range-defined", near="error")
 def mcp_range_defined(answer: Answer, session: Session) -> Verdicts:
     """Looks at codes from -32099 to -32020; -32042 has a rule of its own."""
     code = _code(answer, session)
@@ -154,13 +159,13 @@ class McpRangeMeaning:
     """
 
     def __init__(self) -> None:
-        self._accepted: dict[str, int] = {}
+        self._accepted: Recent[str, int] = Recent()
 
     def see(self, answer: Answer, session: Session) -> Verdicts:
         call = session.call
         version = call.request.meta.get(PROTOCOL_VERSION) if call else None
         if isinstance(answer.result, dict) and isinstance(version, str):
-            self._accepted.setdefault(version, answer.record.n)
+            self._accepted[version] = self._accepted.get(version, answer.record.n)
         code = _code(answer, session)
         if code == HEADER_MISMATCH:
             if session.transport == "stdio":
@@ -202,7 +207,7 @@ def _covers(declared: object, required: object) -> bool:
     )
 
 
-@rule("base.error.no-32002")
+@rule("base.error.no-32002", near="error")
 def no_32002(answer: Answer, session: Session) -> Verdicts:
     """Looks at errors of the stateless era; in a legacy session the code is right."""
     code = _code(answer, session)
@@ -212,7 +217,7 @@ def no_32002(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("base.error.no-32042")
+@rule("base.error.no-32042", near="error")
 def no_32042(answer: Answer, session: Session) -> Verdicts:
     """Looks at errors of the stateless era; in a session of 2025-11-25 the code is right."""
     code = _code(answer, session)
@@ -222,7 +227,7 @@ def no_32042(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("base.error.missing-capability-shape")
+@rule("base.error.missing-capability-shape", near="error")
 def missing_capability_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at the data of every -32021."""
     if _code(answer, session) != MISSING_CLIENT_CAPABILITY:

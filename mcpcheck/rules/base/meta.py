@@ -1,13 +1,13 @@
 """base.meta: what _meta has to hold, and how its keys are written."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from mcpcheck.rules.payloads import is_call, is_due, shown
 from mcpcheck.rules.places import metas
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import schemas_of
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Request
 from mcpcheck.wire.protocol import (
@@ -100,13 +100,13 @@ def _each_key(
         yield holds(event)
 
 
-@rule("base.meta.key-prefix")
+@rule("base.meta.key-prefix", near="_meta")
 def key_prefix(event: Message, session: Session) -> Verdicts:
     """Looks at every key with a slash, in every _meta that a message holds."""
     yield from _each_key(event, session, "labels joined by dots, then one slash", bad_prefix, prefixed=True)
 
 
-@rule("base.meta.key-label")
+@rule("base.meta.key-label", near="_meta")
 def key_label(event: Message, session: Session) -> Verdicts:
     """Looks at each label of a prefix; an empty one is base.meta.key-prefix."""
 
@@ -117,7 +117,7 @@ def key_label(event: Message, session: Session) -> Verdicts:
     yield from _each_key(event, session, "a letter, then letters, digits and hyphens", fault, prefixed=True)
 
 
-@rule("base.meta.key-name")
+@rule("base.meta.key-name", near="_meta")
 def key_name(event: Message, session: Session) -> Verdicts:
     """Looks at the name part of every key: the whole key where it has no slash."""
 
@@ -128,7 +128,7 @@ def key_name(event: Message, session: Session) -> Verdicts:
     yield from _each_key(event, session, expected, fault, prefixed=False)
 
 
-@rule("base.meta.reverse-dns")
+@rule("base.meta.reverse-dns", near="_meta")
 def reverse_dns(event: Message, session: Session) -> Verdicts:
     """Looks for prefixes that end in a common top-level domain and do not begin with one: suspect."""
     for at, key in _keys(event, session):
@@ -141,7 +141,7 @@ def reverse_dns(event: Message, session: Session) -> Verdicts:
             yield holds(event)
 
 
-@rule("base.meta.reserved-prefix")
+@rule("base.meta.reserved-prefix", near="_meta")
 def reserved_prefix(event: Message, session: Session) -> Verdicts:
     """Looks at prefixes that belong to the protocol: an unknown key is suspect, as extensions add their own."""
     for at, key in _keys(event, session):
@@ -194,8 +194,8 @@ class ClientInfo:
     """Looks at clientInfo in every request, and reports once for a session how many lack it."""
 
     def __init__(self) -> None:
-        self._with = 0
-        self._without: list[Request] = []
+        self._with = self._without = 0
+        self._first: Request | None = None
 
     def see(self, request: Request, session: Session) -> Verdicts:
         if request.dir is Dir.S2C or not request.meta or not is_call(request):
@@ -204,12 +204,13 @@ class ClientInfo:
             self._with += 1
             yield holds(request)
         else:
-            self._without.append(request)
+            self._without += 1
+            self._first = self._first or request
 
     def end(self, session: Session) -> Verdicts:
-        if self._without:
-            share = f"{len(self._without)} of {self._with + len(self._without)} requests are without it"
-            yield broken(self._without[0], "clientInfo in every request", share)
+        if self._first:
+            share = f"{self._without} of {self._with + self._without} requests are without it"
+            yield broken(self._first, "clientInfo in every request", share)
 
 
 @rule("base.meta.server-info")
@@ -217,7 +218,7 @@ class ServerInfo:
     """Looks at serverInfo in the _meta of every result, and reports once for each method."""
 
     def __init__(self) -> None:
-        self._without: dict[str, list[Answer]] = defaultdict(list)
+        self._without: Recent[str, tuple[Answer, int]] = Recent()
 
     def see(self, answer: Answer, session: Session) -> Verdicts:
         call = session.call or session.near
@@ -228,9 +229,10 @@ class ServerInfo:
         if SERVER_INFO in answer.meta:
             yield holds(answer)
         else:
-            self._without[call.request.method].append(answer)
+            first, times = self._without.get(call.request.method, (answer, 0))
+            self._without[call.request.method] = first, times + 1
 
     def end(self, session: Session) -> Verdicts:
-        for method, answers in self._without.items():
-            many = f"; {len(answers)} such results" if len(answers) > 1 else ""
-            yield broken(answers[0], "serverInfo in _meta of every result", f"a result of {method} without it{many}")
+        for method, (first, times) in self._without.items():
+            many = f"; {times} such results" if times > 1 else ""
+            yield broken(first, "serverInfo in _meta of every result", f"a result of {method} without it{many}")

@@ -1,11 +1,16 @@
 """base.notification and base.pattern: what goes without an answer, and who sends which kind of message."""
 
+from collections import deque
+
 from mcpcheck.rules.payloads import is_call, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
 from mcpcheck.session.orphans import Orphan
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Notification, Request
 from mcpcheck.wire.record import Dir
+
+_MOST = 100
+"""How many notifications may wait for what comes after them."""
 
 
 @rule("base.notification.shape")
@@ -21,7 +26,7 @@ def shape(event: Notification, session: Session) -> Verdicts:
         yield broken(event, "params._meta is an object", f"params._meta is {shown(meta)}")
 
 
-@rule("base.notification.no-id")
+@rule("base.notification.no-id", near="notifications/")
 def no_id(event: Request | Notification, session: Session) -> Verdicts:
     """Looks at messages whose method begins with notifications/."""
     if not event.method.startswith("notifications/"):
@@ -41,18 +46,17 @@ class NoResponse:
     """
 
     def __init__(self) -> None:
-        self._sent: list[Notification] = []
+        self._sent: dict[Dir, deque[Notification]] = {dir: deque(maxlen=_MOST) for dir in Dir}
 
     def see(self, event: Notification | Answer | Orphan, session: Session) -> Verdicts:
         match event:
             case Notification():
-                self._sent.append(event)
+                self._sent[event.dir].append(event)
             case Answer() if session.call is not None:
                 request = session.call.request
-                before = [note for note in self._sent if note.dir is request.dir and note.record.n < request.record.n]
-                self._sent = [note for note in self._sent if note not in before]
-                for note in before:
-                    yield holds(note)
+                sent = self._sent[request.dir]
+                while sent and sent[0].record.n < request.record.n:
+                    yield holds(sent.popleft())
             case Orphan() if event.kind == "notification" and session.whole:
                 yield from self._answered(event, session)
 
@@ -60,11 +64,12 @@ class NoResponse:
         note = event.notification
         status = session.exchange.status if session.exchange else None
         if note is not None and (status is None or 200 <= status < 300):
-            self._sent = [other for other in self._sent if other is not note]
+            if note in self._sent[note.dir]:
+                self._sent[note.dir].remove(note)
             yield broken(event, "no answer", f"an answer to {note.method}", note.record.n)
 
 
-@rule("base.pattern.server-no-requests")
+@rule("base.pattern.server-no-requests", sender=Dir.S2C)
 def server_no_requests(event: Message, session: Session) -> Verdicts:
     """Looks at everything that a server sends in the stateless era."""
     if event.dir is not Dir.S2C:
@@ -75,7 +80,7 @@ def server_no_requests(event: Message, session: Session) -> Verdicts:
         yield holds(event)
 
 
-@rule("base.pattern.client-no-responses")
+@rule("base.pattern.client-no-responses", sender=Dir.C2S)
 def client_no_responses(event: Message, session: Session) -> Verdicts:
     """Looks at everything that a client sends in the stateless era."""
     if event.dir is not Dir.C2S:

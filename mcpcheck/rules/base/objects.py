@@ -12,7 +12,7 @@ from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, su
 from mcpcheck.rules.shapes import emptied, judge, schemas_of, without
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Message, Request
-from mcpcheck.wire.protocol import CLIENT_CAPABILITIES
+from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO
 from mcpcheck.wire.record import Dir
 
 _SIZE = re.compile(r"[0-9]+x[0-9]+|any")
@@ -20,7 +20,7 @@ _SCHEMES = frozenset({"https", "http", "data"})
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-@rule("base.implementation.shape")
+@rule("base.implementation.shape", near=("clientInfo", "serverInfo", CLIENT_INFO, SERVER_INFO))
 def implementation_shape(event: Message, session: Session) -> Verdicts:
     """Looks at clientInfo and serverInfo, wherever the revision puts them. Their icons are base.icon.shape.
 
@@ -54,7 +54,7 @@ def client_shape(request: Request, session: Session) -> Verdicts:
     yield from judge(request, session, "ClientCapabilities", without(value, **known), "clientCapabilities")
 
 
-@rule("base.icon.shape")
+@rule("base.icon.shape", near="icons")
 def icon_shape(event: Message, session: Session) -> Verdicts:
     """Looks at every icon, of whatever it is.
 
@@ -104,7 +104,7 @@ def _is_base64(parts: tuple[str, str, str]) -> bool:
     return True
 
 
-@rule("base.schema.valid")
+@rule("base.schema.valid", near=("inputSchema", "outputSchema", "requestedSchema"))
 def schema_valid(event: Message, session: Session) -> Verdicts:
     """Holds every JSON Schema that is sent against the meta-schema of its dialect, 2020-12 where it names none.
 

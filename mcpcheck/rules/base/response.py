@@ -4,6 +4,7 @@ from mcpcheck.rules.payloads import answers_nothing, is_call, is_due, malformed,
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule
 from mcpcheck.session.call import Call
 from mcpcheck.session.orphans import Orphan
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Aborted, Answer, Closed, Event, Exited, NotMessage, TimedOut
 from mcpcheck.wire.record import Dir
@@ -39,7 +40,7 @@ class OnePerRequest:
     """
 
     def __init__(self) -> None:
-        self._unanswered: dict[int, Judgement] = {}
+        self._unanswered: Recent[int, Judgement] = Recent()
 
     def see(self, event: Answer | Orphan | Closed | Aborted | Exited | TimedOut, session: Session) -> Verdicts:
         if not session.whole:
@@ -95,7 +96,8 @@ class OnePerRequest:
         return is_call(request) and not excused and session.unreadable_from(request.dir.other) < request.record.n
 
     def _miss(self, call: Call, what: str, n: int) -> None:
-        self._unanswered.setdefault(call.request.record.n, _missing(call, what, n))
+        if call.request.record.n not in self._unanswered:
+            self._unanswered[call.request.record.n] = _missing(call, what, n)
 
 
 def _missing(call: Call, what: str, n: int) -> Judgement:
@@ -125,7 +127,7 @@ def result_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
         yield _misnamed(event, event.call)
 
 
-@rule("base.error.id-match")
+@rule("base.error.id-match", near="error")
 def error_id_match(event: Answer | Orphan, session: Session) -> Verdicts:
     """Compares the id of an error with that of its request, by value and by type.
 

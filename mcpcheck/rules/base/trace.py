@@ -33,7 +33,7 @@ def _judge(event: Message, session: Session, key: str, expected: str, good: Call
             yield broken(event, expected, f"{at} has {key} {shown(meta[key])}")
 
 
-@rule("base.meta.traceparent")
+@rule("base.meta.traceparent", near="traceparent")
 def traceparent(event: Message, session: Session) -> Verdicts:
     """Looks at traceparent in every _meta: version, trace id, parent id and flags, in lower case."""
     yield from _judge(event, session, "traceparent", "version-traceid-parentid-flags of W3C Trace Context", _is_parent)
@@ -46,7 +46,7 @@ def _is_parent(value: Any) -> bool:
     return bool(match["trace"].strip("0")) and bool(match["parent"].strip("0"))
 
 
-@rule("base.meta.tracestate")
+@rule("base.meta.tracestate", near="tracestate")
 def tracestate(event: Message, session: Session) -> Verdicts:
     """Looks at tracestate in every _meta: at most 32 members key=value. Empty members are allowed."""
     yield from _judge(event, session, "tracestate", "the list of W3C Trace Context", _is_state)
@@ -68,7 +68,7 @@ def _is_state(value: Any) -> bool:
     )
 
 
-@rule("base.meta.baggage")
+@rule("base.meta.baggage", near="baggage")
 def baggage(event: Message, session: Session) -> Verdicts:
     """Looks at baggage in every _meta: members key=value with properties, percent-encoded."""
     yield from _judge(event, session, "baggage", "the list of W3C Baggage", _is_baggage)

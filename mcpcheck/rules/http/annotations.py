@@ -7,6 +7,7 @@ from typing import Any
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import listed
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Request
 from mcpcheck.wire.record import Dir
@@ -78,7 +79,7 @@ def _annotations(answer: Answer, session: Session) -> Iterator[tuple[str, Any, d
             yield f"{tool}: {place}", property[_KEY], property
 
 
-@rule("http.xheader.not-empty", on="tools/list")
+@rule("http.xheader.not-empty", on="tools/list", near="x-mcp-header")
 def not_empty(answer: Answer, session: Session) -> Verdicts:
     """Looks at the annotations of every listed tool: a string of at least one character."""
     for at, value, _ in _annotations(answer, session):
@@ -88,7 +89,7 @@ def not_empty(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "the name of a header", f"{at} has {shown(value)}")
 
 
-@rule("http.xheader.token-syntax", on="tools/list")
+@rule("http.xheader.token-syntax", on="tools/list", near="x-mcp-header")
 def token_syntax(answer: Answer, session: Session) -> Verdicts:
     """Looks at the characters of annotations; an empty one, and control characters, have rules of their own."""
     for at, value, _ in _annotations(answer, session):
@@ -100,7 +101,7 @@ def token_syntax(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "letters, digits and !#$%&'*+.^_`|~-", f"{at} has {shown(value)}")
 
 
-@rule("http.xheader.no-control-chars", on="tools/list")
+@rule("http.xheader.no-control-chars", on="tools/list", near="x-mcp-header")
 def no_control_chars(answer: Answer, session: Session) -> Verdicts:
     """Looks for control characters in annotations: they open the way to header injection."""
     for at, value, _ in _annotations(answer, session):
@@ -112,7 +113,7 @@ def no_control_chars(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("http.xheader.unique", on="tools/list")
+@rule("http.xheader.unique", on="tools/list", near="x-mcp-header")
 def unique(answer: Answer, session: Session) -> Verdicts:
     """Compares the annotations of one tool with each other, without regard to case."""
     for tool, schema in _tools(answer, session):
@@ -131,7 +132,7 @@ def unique(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("http.xheader.primitive-only", on="tools/list")
+@rule("http.xheader.primitive-only", on="tools/list", near="x-mcp-header")
 def primitive_only(answer: Answer, session: Session) -> Verdicts:
     """Looks at the type of annotated properties. Without a type, or with a list of them, it is suspect."""
     for at, _, property in _annotations(answer, session):
@@ -144,7 +145,7 @@ def primitive_only(answer: Answer, session: Session) -> Verdicts:
             yield suspect(answer, "type integer, string or boolean", f"{at} has the type {shown(type)}")
 
 
-@rule("http.xheader.statically-reachable", on="tools/list")
+@rule("http.xheader.statically-reachable", on="tools/list", near="x-mcp-header")
 def statically_reachable(answer: Answer, session: Session) -> Verdicts:
     """Looks for annotations that properties keys alone do not lead to: under items, oneOf, $defs and their like.
 
@@ -166,7 +167,7 @@ class IntegerSafeRange:
     """
 
     def __init__(self) -> None:
-        self._schemas: dict[str, dict[str, Any]] = {}
+        self._schemas: Recent[str, dict[str, Any]] = Recent()
 
     def see(self, event: Answer | Request, session: Session) -> Verdicts:
         if isinstance(event, Request):

@@ -4,6 +4,7 @@ from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Exchange
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.session.strays import Stray
 from mcpcheck.wire import sse
@@ -158,7 +159,7 @@ class ResponseTerminates:
     """
 
     def __init__(self) -> None:
-        self._answered: dict[int, tuple[Event, float]] = {}
+        self._answered: Recent[int, tuple[Event, float]] = Recent()
         self._last = 0.0
 
     def see(self, event: Event, session: Session) -> Verdicts:

@@ -1,12 +1,11 @@
 """legacy.base, legacy.batch: ids within a session, _meta, batches."""
 
-from collections import defaultdict
-
 from mcpcheck.rules.payloads import is_call, shown
 from mcpcheck.rules.places import metas
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Batch, Message, Request
 from mcpcheck.wire.record import Dir, header
@@ -21,7 +20,8 @@ class RequestIdUnique:
     """
 
     def __init__(self) -> None:
-        self._used: dict[tuple[str, Dir], dict[ids.Key, Call]] = defaultdict(dict)
+        self._used: Recent[tuple[str, int, Dir, ids.Key], Call] = Recent()
+        self._begun: Recent[str, int] = Recent()  # by session: how often it was initialized
 
     def see(self, request: Request, session: Session) -> Verdicts:
         call = session.call
@@ -29,11 +29,10 @@ class RequestIdUnique:
             return
         name = self._session(session)
         if request.method == "initialize":
-            for dir in Dir:
-                self._used.pop((name, dir), None)
-        used = self._used[(name, request.dir)]
-        before = used.get(ids.key(request.id))
-        used[ids.key(request.id)] = call
+            self._begun[name] = self._begun.get(name, 0) + 1
+        place = name, self._begun.get(name, 0), request.dir, ids.key(request.id)
+        before = self._used.get(place)
+        self._used[place] = call
         if before is None or before.lost:
             yield holds(request)
             return

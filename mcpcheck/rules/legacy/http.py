@@ -3,6 +3,7 @@
 from mcpcheck.rules.http.send import accepts
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
+from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire import sse
 from mcpcheck.wire.event import Answer, HttpRequest, Message, Request
@@ -52,7 +53,7 @@ class ResumeIdUnique:
     """Compares the ids of events: one id for one event, on whatever stream. A replay of the same data is no clash."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], tuple[bytes, int]] = {}
+        self._seen: Recent[tuple[str, str], tuple[int, int]] = Recent()
 
     def see(self, event: Message, session: Session) -> Verdicts:
         if event.record.kind is not Kind.SSE:
@@ -62,8 +63,10 @@ class ResumeIdUnique:
             return
         head = session.exchange.request if session.exchange else None
         place = ((header(head, "mcp-session-id") or "") if head else "", id)
-        data = sse.data_bytes(event.record.data) or b""
-        before = self._seen.setdefault(place, (data, event.record.n))
+        data = hash(sse.data_bytes(event.record.data) or b"")
+        before = self._seen.get(place)
+        if before is None:
+            before = self._seen[place] = (data, event.record.n)
         if before[0] == data:
             yield holds(event)
         else:

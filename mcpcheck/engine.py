@@ -16,6 +16,8 @@ from mcpcheck.wire.protocol import REVISIONS
 from mcpcheck.wire.record import Dir, Record
 
 See = Callable[[Any, Session], Verdicts]
+_SIDES = frozenset({"client", "server"})
+_HOLDS = Outcome.HOLDS
 Key = tuple[type[Event], str | None, str | None, str, Dir]
 
 
@@ -27,7 +29,7 @@ class Watch:
     rule: Rule
     see: See
     end: Callable[[Session], Verdicts] | None
-    held: dict[str, int] = field(default_factory=lambda: {"client": 0, "server": 0})
+    held: dict[Dir, int] = field(default_factory=lambda: {Dir.C2S: 0, Dir.S2C: 0})
 
 
 class Engine:
@@ -85,15 +87,16 @@ class Engine:
         found = self._judge_late(self.session.finish())
         for watch in self._watches:
             if watch.end and watch.requirement.holds_on(self.session.transport):
-                found += self._verdicts(watch, watch.end(self.session))
+                found += [_verdict(watch.requirement, judgement) for judgement in watch.end(self.session) or ()]
         return found
 
     def held(self) -> Iterator[tuple[str, str, int]]:
         """What was counted: a requirement, who held to it, and how often."""
         for watch in self._watches:
-            for blames, times in watch.held.items():
+            role = watch.requirement.role
+            for sender, times in watch.held.items():
                 if times:
-                    yield watch.requirement.id, blames, times
+                    yield watch.requirement.id, role if role in _SIDES else sender.sender, times
 
     def _take(self, event: Event) -> list[Verdict]:
         session = self.session
@@ -112,9 +115,14 @@ class Engine:
 
     def _judge(self, event: Event) -> list[Verdict]:
         found: list[Verdict] = []
-        session = self.session
+        session, counting, sender = self.session, self._counting, event.record.dir
         for watch in self._watching(event):
-            found += self._verdicts(watch, watch.see(event, session))
+            for judgement in watch.see(event, session) or ():
+                if counting and judgement.outcome is _HOLDS:
+                    by = sender if judgement.event is event or not judgement.event else judgement.event.record.dir
+                    watch.held[by] += 1
+                else:
+                    found.append(_verdict(watch.requirement, judgement))
         return found
 
     def _watching(self, event: Event) -> list[Watch]:
@@ -126,16 +134,6 @@ class Engine:
         if group is None:
             group = self._groups[key] = _Group([watch for watch in self._watches if _speaks(watch, key)])
         return group.near(record.data) if isinstance(event, Payload) else group.watches
-
-    def _verdicts(self, watch: Watch, said: Verdicts | None) -> list[Verdict]:
-        """What a rule said, as verdicts. What holds is only counted, where that is all that is wanted."""
-        found: list[Verdict] = []
-        for judgement in said or ():
-            if self._counting and judgement.outcome is Outcome.HOLDS:
-                watch.held[_blamed(watch.requirement, judgement)] += 1
-            else:
-                found.append(_verdict(watch.requirement, judgement))
-        return found
 
 
 class _Group:
@@ -183,7 +181,7 @@ def _verdict(requirement: Requirement, judgement: Judgement) -> Verdict:
 def _blamed(requirement: Requirement, judgement: Judgement) -> str:
     if judgement.blames:
         return judgement.blames
-    if requirement.role in ("client", "server"):
+    if requirement.role in _SIDES:
         return requirement.role
     return judgement.event.record.dir.sender if judgement.event else "server"
 

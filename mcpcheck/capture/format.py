@@ -6,6 +6,7 @@ in its place as text (``raw``), and what is no text as base64 (``raw_b64``). Not
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
@@ -14,9 +15,10 @@ from typing import Any
 from mcpcheck.capture.members import Member, members
 from mcpcheck.capture.plain import NAME, encode, event_line, first_line, to_bytes
 from mcpcheck.capture.strict import as_one_line
-from mcpcheck.wire import sse
+from mcpcheck.wire import jsontext, sse
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 
+_DIRS = {b"c2s": Dir.C2S, b"s2c": Dir.S2C}
 _KEYS = frozenset({"n", "t", "dir", "msg", "raw", "raw_b64", "end", "ch", "x", "http", "sse", "event", "redacted"})
 
 
@@ -129,8 +131,31 @@ def _fields(raw: bytes) -> dict[str, str]:
     return fields
 
 
+_PLAIN = re.compile(
+    rb'\{"n":(0|[1-9]\d{0,17}),"t":(\d{1,17}\.\d{1,17}),"dir":"(c2s|s2c)"(?:,"x":(0|[1-9]\d{0,17}))?,"msg":(?=\{)'
+)
+
+
+def _plain_line(line: bytes) -> Record | None:
+    """The record of a message with nothing beside it, as nearly all lines are, with what it says; None for others."""
+    start = _PLAIN.match(line)
+    if start is None or not line.endswith(b"}}\n"):
+        return None
+    data = line[start.end() : -2]
+    text = jsontext.read(data)
+    if not text.readable:
+        return None  # something stands behind the message, or the line is damaged
+    n, t, direction, x = start.groups()
+    kind = Kind.LINE if x is None else Kind.BODY
+    exchange = None if x is None else int(x)
+    return Record(int(n), float(t), _DIRS[direction], kind, data, exchange=exchange, text=text)
+
+
 def from_line(line: bytes) -> Record:
     """The record of a line, its payload exactly as it was. Raises BadLine where the line is none."""
+    plain = _plain_line(line)
+    if plain is not None:
+        return plain
     found = _members(line)
     n, t, direction = _value(found, "n"), _value(found, "t"), _value(found, "dir")
     if type(n) is not int or type(t) not in (int, float) or direction not in ("c2s", "s2c"):

@@ -54,7 +54,7 @@ class Decoder:
         """Every record decodes to something; nothing that a peer sends raises here."""
         match record.kind:
             case Kind.LINE:
-                yield from messages(record, jsontext.read(record.data))
+                yield from messages(record, record.text or jsontext.read(record.data))
             case Kind.STDERR:
                 yield StderrLine(record)
             case Kind.HEAD:
@@ -78,7 +78,7 @@ class Decoder:
 
     def _body(self, record: Record) -> Iterator[Event]:
         request = self._requests.get(record.exchange or -1)
-        text = jsontext.read(record.data)
+        text = record.text or jsontext.read(record.data)
         looks_like_one = isinstance(text.value, dict) and "jsonrpc" in text.value
         if record.dir is Dir.C2S:
             posted = request is None or (request.method == "POST" and self._is_endpoint(request))

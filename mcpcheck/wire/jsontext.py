@@ -47,12 +47,40 @@ def read(data: bytes) -> JsonText:
     except UnicodeDecodeError as error:
         byte = data[error.start]
         return JsonText(False, None, (*faults, Fault("not-utf8", f"byte 0x{byte:02x} at offset {error.start}")))
-    return _parse(text, faults)
+    return _plain(text) or _parse(text, faults) if not faults else _parse(text, faults)
 
 
 def read_text(text: str) -> JsonText:
     """Read one JSON text that is decoded already."""
-    return _parse(text, [])
+    return _plain(text) or _parse(text, [])
+
+
+class _Odd(Exception):
+    """Something that is to be noted stands in a text."""
+
+
+def _odd(_: str) -> float:
+    raise _Odd
+
+
+def _members(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    obj = dict(members)
+    if len(obj) != len(members):
+        raise _Odd
+    return obj
+
+
+_decode = json.JSONDecoder(parse_constant=_odd, object_pairs_hook=_members).decode
+
+
+def _plain(text: str) -> JsonText | None:
+    """A text about which nothing is to be noted, in a fraction of the time; None where something may be."""
+    if "\\u" in text:
+        return None
+    try:
+        return JsonText(True, _decode(text))
+    except (ValueError, RecursionError, _Odd):
+        return None
 
 
 def _parse(text: str, faults: list[Fault]) -> JsonText:

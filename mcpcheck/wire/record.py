@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from mcpcheck.wire.jsontext import JsonText
+
 
 class Dir(StrEnum):
     """Who sent it."""
@@ -58,6 +60,7 @@ class Record:
     ``end`` is how a line ended: ``b"\\n"``, ``b"\\r\\n"`` or ``b""`` for a last line without an end.
     ``event`` names what is no payload: open, eof, exit, abort, timeout, gap; ``detail`` holds what belongs to it
     (``code`` and ``signal`` of an exit, ``lost`` of a gap, ``reason`` of an abort).
+    ``text`` is ``data`` as read, where whoever made the record has read it already.
     """
 
     n: int
@@ -71,6 +74,7 @@ class Record:
     event: str | None = None
     detail: dict[str, Any] = field(default_factory=dict)
     redacted: tuple[str, ...] = ()
+    text: JsonText | None = field(default=None, compare=False, repr=False)
 
 
 def header(head: RequestHead | ResponseHead, name: str) -> str | None:

@@ -1,7 +1,7 @@
 """The judge: records in, verdicts out. Synchronous, without a socket, a clock or dice."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,7 +133,9 @@ class Engine:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = _Group([watch for watch in self._watches if _speaks(watch, key)])
-        return group.near(record.data) if isinstance(event, Payload) else group.watches
+        if not isinstance(event, Payload) or event.text.names is None:
+            return group.watches
+        return group.near(event.text.names)
 
 
 class _Group:
@@ -141,19 +143,15 @@ class _Group:
 
     def __init__(self, watches: list[Watch]) -> None:
         self.watches = watches
-        self._names = sorted({name for watch in watches for name in watch.rule.near})
-        self._needles = [f'"{name}'.encode() for name in self._names]
-        self._near: dict[tuple[bool, ...], list[Watch]] = {}
+        self._names = frozenset(name for watch in watches for name in watch.rule.near)
+        self._near: dict[frozenset[str], list[Watch]] = {}
 
-    def near(self, data: bytes) -> list[Watch]:
-        """The rules that may have something to say of a payload."""
-        if b"\\u" in data or b"\\/" in data:  # names may be spelled in another way
-            return self.watches
-        there = tuple([needle in data for needle in self._needles])
+    def near(self, names: Set[str]) -> list[Watch]:
+        """The rules that may have something to say of a message in which these names stand."""
+        there = self._names & names
         found = self._near.get(there)
         if found is None:
-            names = {name for name, is_there in zip(self._names, there, strict=True) if is_there}
-            near = (watch for watch in self.watches if not watch.rule.near or names & set(watch.rule.near))
+            near = (watch for watch in self.watches if not watch.rule.near or not there.isdisjoint(watch.rule.near))
             found = self._near[there] = list(near)
         return found
 

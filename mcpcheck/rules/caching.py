@@ -61,7 +61,7 @@ def hints_resources_read(answer: Answer, session: Session) -> Verdicts:
     yield from _hints(answer, session, "resources/read")
 
 
-@rule("caching.hints.not-on-input-required", near="input_required")
+@rule("caching.hints.not-on-input-required")
 def hints_not_on_input_required(answer: Answer, session: Session) -> Verdicts:
     """Looks for hints on results that ask for input."""
     found = result_of(answer, session)

@@ -23,7 +23,7 @@ def _asking(answer: Answer, session: Session) -> dict[str, Any] | None:
     return found[1] if found and found[1].get("resultType") == "input_required" else None
 
 
-@rule("mrtr.result.shape", on=INPUT_METHODS, near=("inputRequests", "requestState", "input_required"))
+@rule("mrtr.result.shape", on=INPUT_METHODS, near=("inputRequests", "requestState"))
 def result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at results that ask for input; the members of one that stand in another kind of result are suspect."""
     result = _asking(answer, session)
@@ -43,7 +43,7 @@ def result_shape(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("mrtr.result.at-least-one", on=INPUT_METHODS, near="input_required")
+@rule("mrtr.result.at-least-one", on=INPUT_METHODS)
 def result_at_least_one(answer: Answer, session: Session) -> Verdicts:
     """Looks at what a result that asks for input has. Empty inputRequests without a state are suspect."""
     result = _asking(answer, session)

@@ -24,10 +24,15 @@ LISTS = {
 
 def result_of(event: Message, session: Session) -> tuple[str, dict[str, Any]] | None:
     """The method that a message answers, and its result, where both are known and it is an object."""
-    if not isinstance(event, Answer) or not isinstance(event.result, dict):
+    if not isinstance(event, Answer):
         return None
-    call = session.call or session.near
-    return (call.request.method, event.result) if call else None
+    memo = session.memo.get("result_of")
+    if memo is None or memo[0] is not event:
+        call, result = session.call or session.near, event.result
+        found = (call.request.method, result) if call and isinstance(result, dict) else None
+        memo = session.memo["result_of"] = (event, found)
+    found = memo[1]
+    return found
 
 
 def complete(event: Message, session: Session, *methods: str) -> dict[str, Any] | None:
@@ -122,19 +127,17 @@ def _has(holder: Any, name: str) -> bool:
 def metas(event: Message, session: Session) -> Iterator[Found]:
     """Every _meta of a message: its own, and those of the things it lists or holds."""
     if "metas" not in session.memo:
-        session.memo["metas"] = [
-            (f"{at}._meta", holder["_meta"])
-            for at, holder in _holders(event, session)
-            if isinstance(holder, dict) and "_meta" in holder
-        ]
+        name = "result" if isinstance(event, Answer) else "params"
+        own = event.obj.get(name)
+        found = [(f"{name}._meta", own["_meta"])] if isinstance(own, dict) and "_meta" in own else []
+        if not found or event.record.data.count(b"_meta") > 1:
+            others = _holders(event, session)
+            found += [(f"{at}._meta", other["_meta"]) for at, other in others if _has(other, "_meta")]
+        session.memo["metas"] = found
     yield from session.memo["metas"]
 
 
 def _holders(event: Message, session: Session) -> Iterator[Found]:
-    if isinstance(event, Request | Notification):
-        yield "params", event.params
-    else:
-        yield "result", event.obj.get("result")
     yield from listed(event, session, *LISTS)
     yield from blocks(event, session)
     yield from contents(event, session)

@@ -12,7 +12,7 @@ A rule is a function of one event and the session; the type of its first paramet
 
 It yields nothing where the requirement says nothing of the event. ``on`` names the methods that a rule is about, so
 that it is asked of no other: the method of a request or notification, and for an answer that of its request. ``near``
-names members without one of which in its text a message is nothing to the rule, and ``sender`` the only side whose
+names members without one of which a message is nothing to the rule, and ``sender`` the only side whose
 messages it looks at: most rules then cost a message nothing. A rule that must remember is a class with ``see`` and, if
 it needs the end of the session, ``end``; one instance serves one session. ``see`` has the typed parameter. What it
 remembers has a bound, however long the session is.
@@ -108,8 +108,8 @@ def rule(
 ) -> Callable[[T], T]:
     """Register a function or class as the rule of a requirement.
 
-    ``near`` holds for what stands where a message has to stand, and only as far as its text spells names as they are:
-    with a ``\\u`` or a ``\\/`` in it, every rule is asked.
+    ``near``: names of members, on whatever level, and methods that a message names. Of one that has none of them the
+    rule is not asked.
     """
     methods = None if on is None else frozenset([on] if isinstance(on, str) else on)
 

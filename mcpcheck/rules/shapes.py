@@ -11,9 +11,15 @@ from mcpcheck.wire.event import Event, Notification, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, REVISIONS
 
 
+_schemas: dict[str | None, Schemas | None] = {}
+
+
 def schemas_of(session: Session) -> Schemas | None:
     """The shapes of the revision that governs; None where none does."""
-    return Schemas.for_revision(session.revision) if session.revision in REVISIONS else None
+    revision = session.revision
+    if revision not in _schemas:
+        _schemas[revision] = Schemas.for_revision(revision) if revision in REVISIONS else None
+    return _schemas[revision]
 
 
 def judge(event: Event, session: Session, type: str, value: Any, at: str) -> Verdicts:
@@ -50,6 +56,8 @@ def without(value: Any, **given: Any) -> Any:
     if not isinstance(value, dict):
         return value
     merged = value | given
+    if ... not in given.values():
+        return merged
     return {name: member for name, member in merged.items() if member is not ...}
 
 

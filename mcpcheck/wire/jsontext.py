@@ -5,7 +5,9 @@ what was wrong with it, so that a rule can decide what that means.
 """
 
 import json
-from dataclasses import dataclass
+import threading
+from collections.abc import Set
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -25,11 +27,16 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """A payload as read: ``value`` means something only where ``readable``."""
+    """A payload as read: ``value`` means something only where ``readable``.
+
+    ``names`` are those of all members, on whatever level, and the values of those that are named ``method``; None where
+    they were not collected.
+    """
 
     readable: bool
     value: Any = None
     faults: tuple[Fault, ...] = ()
+    names: Set[str] | None = field(default=None, compare=False)
 
     def fault(self, kind: str) -> Fault | None:
         """The first fault of a kind."""
@@ -63,24 +70,34 @@ def _odd(_: str) -> float:
     raise _Odd
 
 
-def _members(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    obj = dict(members)
-    if len(obj) != len(members):
-        raise _Odd
-    return obj
+class _Reader(threading.local):
+    """Reads texts about which nothing is to be noted, in a fraction of the time, and collects their names."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._decode = json.JSONDecoder(parse_constant=_odd, object_pairs_hook=self._members).decode
+
+    def _members(self, members: list[tuple[str, Any]]) -> dict[str, Any]:
+        obj = dict(members)
+        if len(obj) != len(members):
+            raise _Odd
+        self._names.update(obj)
+        if "method" in obj and isinstance(obj["method"], str):
+            self._names.add(obj["method"])
+        return obj
+
+    def read(self, text: str) -> JsonText | None:
+        """The text as read; None where something may be to be noted."""
+        if "\\" in text and "\\u" in text:
+            return None
+        self._names = set()
+        try:
+            return JsonText(True, self._decode(text), (), self._names)
+        except (ValueError, RecursionError, _Odd):
+            return None
 
 
-_decode = json.JSONDecoder(parse_constant=_odd, object_pairs_hook=_members).decode
-
-
-def _plain(text: str) -> JsonText | None:
-    """A text about which nothing is to be noted, in a fraction of the time; None where something may be."""
-    if "\\u" in text:
-        return None
-    try:
-        return JsonText(True, _decode(text))
-    except (ValueError, RecursionError, _Odd):
-        return None
+_plain = _Reader().read
 
 
 def _parse(text: str, faults: list[Fault]) -> JsonText:

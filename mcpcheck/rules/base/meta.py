@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from mcpcheck.rules.payloads import is_call, is_due, shown
 from mcpcheck.rules.places import metas
@@ -38,6 +39,7 @@ _KNOWN = frozenset(
 )
 
 
+@lru_cache
 def prefix_of(key: str) -> str | None:
     """The prefix of a key without its slash; None where it has none."""
     prefix, slash, _ = key.partition("/")
@@ -50,6 +52,7 @@ def name_of(key: str) -> str:
     return name if slash else prefix
 
 
+@lru_cache
 def bad_prefix(key: str) -> str:
     """What is wrong with the prefix of a key as a series of labels; nothing where it has none."""
     prefix = prefix_of(key)
@@ -62,12 +65,14 @@ def bad_prefix(key: str) -> str:
     return "there is a second slash" if "/" in name_of(key) else ""
 
 
+@lru_cache
 def bad_label(key: str) -> str:
     """The first label of a key's prefix that is not written as a label."""
     labels = (prefix_of(key) or "").split(".")
     return next((label for label in labels if label and not LABEL.fullmatch(label)), "")
 
 
+@lru_cache
 def bad_name(key: str) -> bool:
     """Whether the name part of a key is not written as one. It may be empty behind a prefix."""
     name = name_of(key)
@@ -77,10 +82,10 @@ def bad_name(key: str) -> bool:
 
 
 def _keys(event: Message, session: Session) -> Iterator[tuple[str, str]]:
-    for at, meta in metas(event, session):
-        if isinstance(meta, dict):
-            for key in meta:
-                yield at, key
+    if "keys" not in session.memo:
+        found = metas(event, session)
+        session.memo["keys"] = [(at, key) for at, meta in found if isinstance(meta, dict) for key in meta]
+    yield from session.memo["keys"]
 
 
 def _each_key(

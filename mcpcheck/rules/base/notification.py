@@ -26,7 +26,7 @@ def shape(event: Notification, session: Session) -> Verdicts:
         yield broken(event, "params._meta is an object", f"params._meta is {shown(meta)}")
 
 
-@rule("base.notification.no-id", near="notifications/")
+@rule("base.notification.no-id")
 def no_id(event: Request | Notification, session: Session) -> Verdicts:
     """Looks at messages whose method begins with notifications/."""
     if not event.method.startswith("notifications/"):

@@ -18,6 +18,7 @@ class Call:
     notifications: int = 0
     cancelled: bool = False
     lost: bool = False  # its exchange ended without an answer
+    stream: int | None = None  # HTTP+SSE: the exchange of the event stream of its client
 
     @property
     def answer(self) -> Answer | None:
@@ -59,3 +60,8 @@ class Exchange:
         """Whether the answer may still come on another stream: event streams of the handshake era, and HTTP+SSE."""
         legacy = self.call is not None and (self.call.revision is None or self.call.revision in LEGACY)
         return legacy and (self.media_type == "text/event-stream" or self.status == 202)
+
+    @property
+    def answered_elsewhere(self) -> bool:
+        """HTTP+SSE: whether the request was taken, so that its answer comes on the client's own event stream."""
+        return self.call is not None and self.call.stream is not None and 200 <= (self.status or 0) < 300

@@ -18,7 +18,7 @@ from mcpcheck.session.recent import Recent
 from mcpcheck.session.rounds import Rounds
 from mcpcheck.session.seen import Seen
 from mcpcheck.session.strays import Strays
-from mcpcheck.wire import sse
+from mcpcheck.session.streams import Streams, names_endpoint, waiting
 from mcpcheck.wire.event import (
     Aborted,
     Answer,
@@ -61,6 +61,8 @@ class Session:
         self.clash: Call | None = None  # a request: an open call of the same sender with the same id
         self.attempt: Call | None = None  # a request that brings input: the call that it repeats
         self.exchange: Exchange | None = None
+        self.stream: int | None = None  # HTTP+SSE: the exchange of the event stream on which the client listens
+        self.streams = Streams()
         self.memo: dict[str, Any] = {}  # what several rules ask of the same event, worked out once
         self.kept_back = False  # the event is a line that may be part of a longer text: not to be judged yet
         self.whole = True  # the recording shows everything from the beginning to here
@@ -151,10 +153,13 @@ class Session:
         self.exchange = self._exchange(event)
         if self.exchange and event.dir is Dir.C2S and event.record.kind is Kind.BODY:
             self.exchange.has_body = True
-        if _names_endpoint(event):
+        if names_endpoint(event):
             self.transport = "sse"
+            self.streams.named(event, self.exchange)
         else:
             self.pending += self._strays.see(event)
+        if self.transport == "sse":
+            self.stream = self.streams.of(event, self.exchange)
         self.kept_back = self._strays.keeps
         match event:
             case HttpRequest():
@@ -247,6 +252,7 @@ class Session:
         call = Call(
             event, self._eras.of_request(event, self.exchange.request if self.exchange else None), self.exchange
         )
+        call.stream = self.stream
         self.call = call
         same.append(call)
         if "progressToken" in event.meta:
@@ -266,7 +272,7 @@ class Session:
         asker = event.dir.other
         place = (asker, ids.key(event.id))
         same = self._open.get(place) if event.has_id else None
-        call = same[0] if same else None
+        call = waiting(same, self.stream) if same else None
         own = self.exchange.call if self.exchange and asker is Dir.C2S else None
         if own is not None:
             if event.has_id and ids.key(own.request.id) == place[1]:
@@ -361,7 +367,7 @@ class Session:
             return  # the end of a request's body: the answer is still to come
         exchange.ended = "abort" if isinstance(event, Aborted) else "eof"
         self._exchanges.pop(exchange.n, None)
-        if exchange.may_be_resumed:
+        if exchange.may_be_resumed or exchange.answered_elsewhere:
             return
         for call in list(exchange.calls.values()):
             call.lost = True
@@ -437,12 +443,3 @@ def _take_out(calls: dict[tuple[Dir, ids.Key], list[Call]], place: tuple[Dir, id
     else:
         del calls[place]
     return True
-
-
-def _names_endpoint(event: Event) -> bool:
-    """Whether an event of a stream names the address for POSTs, as HTTP+SSE of 2024-11-05 begins with it."""
-    return (
-        isinstance(event, NotJson)
-        and event.record.kind is Kind.SSE
-        and sse.parse(event.record.data).event == "endpoint"
-    )

@@ -86,7 +86,8 @@ class OnePerRequest:
         if exchange is None or call is None or not isinstance(event, Closed) or event.dir is Dir.C2S:
             return
         served = exchange.status == 200 and exchange.media_type in {"application/json", "text/event-stream"}
-        if served and call.open and not exchange.may_be_resumed and self._owed(call, session):
+        elsewhere = exchange.may_be_resumed or exchange.answered_elsewhere
+        if served and call.open and not elsewhere and self._owed(call, session):
             yield _missing(call, "its answer ended without one", event.record.n)
 
     @staticmethod

@@ -1,7 +1,7 @@
 """roots: which folders a client opens to a server."""
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from mcpcheck.rules import shapes
 from mcpcheck.rules.answers import brought
@@ -64,5 +64,16 @@ def uri_file_scheme(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "a file:// URI", f"{at} is {shown(uri)}")
         elif urlsplit(uri).netloc not in ("", "localhost"):
             yield suspect(event, "a file:// URI of this machine", f"{at} is {shown(uri)}")
+        else:
+            yield holds(event)
+
+
+@rule("roots.uri.traversal-free", on=ROOTS, sender=Dir.C2S)
+def uri_traversal_free(event: Request | Answer, session: Session) -> Verdicts:
+    """Looks for the segments . and .. in the URI of every root, percent-encoded ones too: suspect."""
+    for at, uri in _uris(event, session):
+        steps = {".", ".."} & set(unquote(uri).replace("\\", "/").split("/"))
+        if steps:
+            yield suspect(event, "a URI without . and ..", f"{at} is {shown(uri)}")
         else:
             yield holds(event)

@@ -6,6 +6,7 @@ from mcpcheck.rules import shapes
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import LISTS, complete
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
+from mcpcheck.rules.secrets import secrets_within
 from mcpcheck.rules.shapes import without
 from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
@@ -95,6 +96,25 @@ def logging_message_shape(note: Notification, session: Session) -> Verdicts:
         yield from shapes.notified(note, session, _LOG, "LoggingMessageNotificationParams")
 
 
+@rule("logging.security.no-credentials", on="notifications/message", sender=Dir.S2C)
+def logging_no_credentials(note: Notification, session: Session) -> Verdicts:
+    """Looks for credentials in data and logger of log messages: private keys, tokens and headers of well-known forms.
+
+    Suspect only: it may be an example. Passwords have no form, and a capture shows none.
+    """
+    if not isinstance(note.params, dict):
+        return
+    found = [
+        f"{place} holds {kind}"
+        for name in ("data", "logger")
+        for place, kind in secrets_within(note.params.get(name), f"params.{name}")
+    ]
+    if found:
+        yield suspect(note, "a log message without credentials", found[0])
+    else:
+        yield holds(note)
+
+
 @rule("logging.message.only-on-request", on="notifications/message")
 def logging_message_only_on_request(note: Notification, session: Session) -> Verdicts:
     """Looks at log messages: the request of their stream has to have set a level; on stdio, any open request."""
@@ -133,7 +153,8 @@ def _on_listen(note: Notification, session: Session) -> bool:
 class PaginationRequestCursorShape:
     """Looks at cursor in requests of the list methods: a string, and not one that another method gave.
 
-    A cursor that the recording does not show is left alone: a client may keep one.
+    A cursor that the recording does not show is left alone: a client may keep one. Where the recording may lack that
+    its own method gave it, too, it is suspect only.
     """
 
     def __init__(self) -> None:
@@ -147,9 +168,9 @@ class PaginationRequestCursorShape:
             if call is not None and isinstance(following, str):
                 self._given[following] = self._given.get(following, set()) | {call.request.method}
         elif event.dir is Dir.C2S and event.method in LISTS and isinstance(event.params, dict):
-            yield from self._asked(event)
+            yield from self._asked(event, session)
 
-    def _asked(self, request: Request) -> Verdicts:
+    def _asked(self, request: Request, session: Session) -> Verdicts:
         cursor = request.params.get("cursor", "")
         if not isinstance(cursor, str):
             yield broken(request, "a string, or no cursor", f"cursor is {shown(cursor)}")
@@ -157,7 +178,8 @@ class PaginationRequestCursorShape:
         givers = self._given.get(cursor, set())
         if givers and request.method not in givers:
             said = f"{shown(cursor)} is a cursor of {', '.join(sorted(givers))}"
-            yield broken(request, f"a cursor that {request.method} gave", said)
+            judged = broken if session.whole and session.one_client else suspect
+            yield judged(request, f"a cursor that {request.method} gave", said)
         else:
             yield holds(request)
 

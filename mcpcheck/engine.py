@@ -7,6 +7,7 @@ from typing import Any
 
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import Requirement
+from mcpcheck.rules import plain
 from mcpcheck.rules.registry import Judgement, Rule, Verdicts, rules
 from mcpcheck.session.session import Session
 from mcpcheck.verdict import Outcome, Verdict
@@ -92,6 +93,8 @@ class Engine:
 
     def held(self) -> Iterator[tuple[str, str, int]]:
         """What was counted: a requirement, who held to it, and how often."""
+        for group in self._groups.values():
+            group.settle()
         for watch in self._watches:
             role = watch.requirement.role
             for sender, times in watch.held.items():
@@ -132,28 +135,57 @@ class Engine:
         key = type(event), method if method in self._methods else None, session.revision, session.transport, record.dir
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = _Group([watch for watch in self._watches if _speaks(watch, key)])
+            group = self._groups[key] = _Group([w for w in self._watches if _speaks(w, key)], record.dir)
         if not isinstance(event, Payload) or event.text.names is None:
             return group.watches
-        return group.near(event.text.names)
+        look = plain.look(event, session) if self._counting and isinstance(event, Message) else 0
+        return group.near(event.text.names, look)
+
+
+@dataclass(slots=True, eq=False)
+class _Choice:
+    """The rules to ask of some messages, those that are known to hold, and of how many messages they do."""
+
+    asked: list[Watch]
+    held: list[Watch]
+    times: int = 0
 
 
 class _Group:
     """The rules for one kind of message. Those that are about members which a message lacks are not asked of it."""
 
-    def __init__(self, watches: list[Watch]) -> None:
+    def __init__(self, watches: list[Watch], sender: Dir) -> None:
         self.watches = watches
+        self._sender = sender
         self._names = frozenset(name for watch in watches for name in watch.rule.near)
-        self._near: dict[frozenset[str], list[Watch]] = {}
+        self._choices: dict[tuple[frozenset[str], int], _Choice] = {}
 
-    def near(self, names: Set[str]) -> list[Watch]:
-        """The rules that may have something to say of a message in which these names stand."""
-        there = self._names & names
-        found = self._near.get(there)
-        if found is None:
-            near = (watch for watch in self.watches if not watch.rule.near or not there.isdisjoint(watch.rule.near))
-            found = self._near[there] = list(near)
-        return found
+    def near(self, names: Set[str], look: int) -> list[Watch]:
+        """The rules that may have something to say of a message in which these names stand, and which looks like that.
+
+        What a plain message holds to without being asked is counted.
+        """
+        key = self._names & names, look
+        choice = self._choices.get(key)
+        if choice is None:
+            choice = self._choices[key] = self._choose(*key)
+        choice.times += 1
+        return choice.asked
+
+    def _choose(self, there: frozenset[str], look: int) -> _Choice:
+        near = [watch for watch in self.watches if not watch.rule.near or not there.isdisjoint(watch.rule.near)]
+        held, settled = plain.held(look), plain.settled(look)
+        return _Choice(
+            [watch for watch in near if watch.rule.id not in settled],
+            [watch for watch in near if watch.rule.id in held],
+        )
+
+    def settle(self) -> None:
+        """Credit the rules with what was counted for them."""
+        for choice in self._choices.values():
+            for watch in choice.held:
+                watch.held[self._sender] += choice.times
+            choice.times = 0
 
 
 def _speaks(watch: Watch, key: Key) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Answer, Message, Notification, Request
+from mcpcheck.wire.event import Answer, Message, Request
 from mcpcheck.wire.protocol import CLIENT_INFO, SERVER_INFO
 
 Found = tuple[str, Any]
@@ -26,13 +26,12 @@ def result_of(event: Message, session: Session) -> tuple[str, dict[str, Any]] | 
     """The method that a message answers, and its result, where both are known and it is an object."""
     if not isinstance(event, Answer):
         return None
-    memo = session.memo.get("result_of")
-    if memo is None or memo[0] is not event:
+    known: tuple[Answer, tuple[str, dict[str, Any]] | None] | None = session.memo.get("result_of")
+    if known is None or known[0] is not event:
         call, result = session.call or session.near, event.result
         found = (call.request.method, result) if call and isinstance(result, dict) else None
-        memo = session.memo["result_of"] = (event, found)
-    found = memo[1]
-    return found
+        known = session.memo["result_of"] = (event, found)
+    return known[1]
 
 
 def complete(event: Message, session: Session, *methods: str) -> dict[str, Any] | None:

@@ -166,7 +166,8 @@ class NotificationStops(_Tokens):
 
     def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
         if not isinstance(event, Notification):
-            if session.call and (isinstance(event, Request) or not _is_task(event)):
+            given = session.call is not None and "progressToken" in session.call.request.meta
+            if session.call and given and (isinstance(event, Request) or not _is_task(event)):
                 self.learn(event, session)
                 self._exchange[(session.call.request.dir, _key(session.call))] = event.record.exchange
             return

@@ -10,7 +10,6 @@ from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Event, Notification, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION, REVISIONS
 
-
 _schemas: dict[str | None, Schemas | None] = {}
 
 

@@ -1,6 +1,6 @@
 """Events: what a record means to the protocol. Every record decodes to at least one of these, whatever it holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcpcheck.wire.jsontext import JsonText
@@ -9,13 +9,13 @@ from mcpcheck.wire.record import Dir, Record, RequestHead, ResponseHead
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened on the wire. ``record`` is where it stands."""
+    """Something that happened on the wire. ``record`` is where it stands, ``dir`` who sent it."""
 
     record: Record
+    dir: Dir = field(init=False, compare=False, repr=False)
 
-    @property
-    def dir(self) -> Dir:
-        return self.record.dir
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dir", self.record.dir)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +51,24 @@ class Batch(Payload):
 
 @dataclass(frozen=True, slots=True)
 class Message(Payload):
-    """A JSON object that is a message. ``obj`` is all of it, unknown members included."""
+    """A JSON object that is a message. ``obj`` is all of it, unknown members included.
+
+    ``params`` is as sent: normally an object, and None where it is absent. ``meta`` is the _meta object of params (of
+    result, for an answer); empty where there is none or it is no object.
+    """
 
     obj: dict[str, Any]
     in_batch: bool = False
+    params: Any = field(init=False, compare=False, repr=False)
+    meta: dict[str, Any] = field(init=False, compare=False, repr=False)
 
-    @property
-    def params(self) -> Any:
-        """The params as sent: normally an object, and None where it is absent."""
-        return self.obj.get("params")
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        """The _meta object of params (of result, for an answer); empty where there is none or it is no object."""
-        holder = self.obj.get("result") if isinstance(self, Answer) else self.params
+    def __post_init__(self) -> None:  # once here, since rules ask for these again and again
+        params = self.obj.get("params")
+        holder = self.obj.get("result") if isinstance(self, Answer) else params
         meta = holder.get("_meta") if isinstance(holder, dict) else None
-        return meta if isinstance(meta, dict) else {}
+        object.__setattr__(self, "dir", self.record.dir)
+        object.__setattr__(self, "params", params)
+        object.__setattr__(self, "meta", meta if isinstance(meta, dict) else {})
 
     def param(self, name: str) -> Any:
         """One member of params; None where params is no object or lacks it."""

@@ -136,27 +136,33 @@ def key_name(event: Message, session: Session) -> Verdicts:
 @rule("base.meta.reverse-dns", near="_meta")
 def reverse_dns(event: Message, session: Session) -> Verdicts:
     """Looks for prefixes that end in a common top-level domain and do not begin with one: suspect."""
+    seen, clean = False, True
     for at, key in _keys(event, session):
         labels = (prefix_of(key) or "").lower().split(".")
         if len(labels) < 2:
             continue
+        seen = True
         if labels[-1] in _TOP_DOMAINS and labels[0] not in _TOP_DOMAINS:
+            clean = False
             yield suspect(event, f"a prefix like {'.'.join(reversed(labels))}/", f"{at} has the key {shown(key)}")
-        else:
-            yield holds(event)
+    if seen and clean:
+        yield holds(event)
 
 
 @rule("base.meta.reserved-prefix", near="_meta")
 def reserved_prefix(event: Message, session: Session) -> Verdicts:
     """Looks at prefixes that belong to the protocol: an unknown key is suspect, as extensions add their own."""
+    seen, clean = False, True
     for at, key in _keys(event, session):
         labels = (prefix_of(key) or "").split(".")
         if len(labels) < 2 or labels[1] not in {"modelcontextprotocol", "mcp"}:
             continue
-        if key in _KNOWN:
-            yield holds(event)
-        else:
+        seen = True
+        if key not in _KNOWN:
+            clean = False
             yield suspect(event, "a prefix of one's own", f"{at} has the key {shown(key)}, which no revision defines")
+    if seen and clean:
+        yield holds(event)
 
 
 @rule("base.meta.request-required")

@@ -1,0 +1,115 @@
+"""Plain messages: one look at the whole in place of some twenty rules.
+
+Nearly every message of a session is unremarkable: JSON without a fault, an id, the usual members. What such a message
+holds to follows from a handful of tests, so the engine need not ask each rule where only a count is wanted. The rules
+stay the judges: ``look`` vouches for nothing of which its rule would say anything else, and a test compares the two.
+"""
+
+from functools import cache
+
+from mcpcheck.session.session import Session
+from mcpcheck.wire.event import Answer, Message, Notification, Request
+from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION, SERVER_INFO
+from mcpcheck.wire.record import Dir
+
+_TEXT, _REQUEST, _NOTIFICATION, _RESULT, _META, _STATELESS = (1 << bit for bit in range(6))
+
+_PURE = ("stdio.framing.no-embedded-newline", "stdio.server.stdout-pure", "stdio.client.stdin-pure")
+_HELD = {
+    _TEXT: (
+        "base.message.form",
+        "base.message.json",
+        "base.message.jsonrpc-version",
+        "base.message.single-object",
+        *_PURE,
+    ),
+    _REQUEST: (
+        "base.message.params-object",
+        "base.message.rpc-prefix",
+        "base.pattern.client-no-responses",
+        "base.request.id-not-null",
+        "base.request.id-type",
+    ),
+    _NOTIFICATION: (
+        "base.message.params-object",
+        "base.message.rpc-prefix",
+        "base.notification.no-id",
+        "base.notification.shape",
+        "base.pattern.client-no-responses",
+        "base.pattern.server-no-requests",
+    ),
+    _RESULT: (
+        "base.pattern.server-no-requests",
+        "base.response.result-xor-error",
+        "base.result.id-match",
+        "base.result.object",
+        "base.result.result-type",
+        "base.result.result-type-known",
+        "base.result.shape",
+    ),
+    _META: (
+        "base.meta.key-label",
+        "base.meta.key-name",
+        "base.meta.key-prefix",
+        "base.meta.reserved-prefix",
+        "base.meta.reverse-dns",
+    ),
+    _STATELESS: (
+        "base.capabilities.client-shape",
+        "base.meta.request-required",
+        "base.meta.request-shape",
+        "base.request.shape",
+    ),
+}
+_SILENT = {_TEXT: ("base.message.utf8",), _REQUEST: ("base.notification.no-id",)}
+_PREFIXED = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO})
+_USUAL = _PREFIXED | {"progressToken"}
+
+
+@cache
+def held(look: int) -> frozenset[str]:
+    """The requirements that a message with this look holds to, each once."""
+    return frozenset(id for bit, ids in _HELD.items() if look & bit for id in ids)
+
+
+@cache
+def settled(look: int) -> frozenset[str]:
+    """The requirements whose rules need not be asked: what is held, and what has nothing to say."""
+    return held(look) | {id for bit, ids in _SILENT.items() if look & bit for id in ids}
+
+
+def look(event: Message, session: Session) -> int:
+    """What is plain about a message, as the bits of a number; 0 where nothing is."""
+    record, obj = event.record, event.obj
+    if event.text.faults or event.in_batch or obj.get("jsonrpc") != "2.0" or not record.data.isascii():
+        return 0
+    seen = _TEXT if record.end else 0
+    if isinstance(event, Answer):
+        result = obj.get("result")
+        whole = event.dir is Dir.S2C and session.call is not None and "error" not in obj
+        if whole and isinstance(result, dict) and result.get("resultType") == "complete":
+            return seen | _RESULT | _meta(event, result) if isinstance(result.get("_meta", {}), dict) else seen
+    elif isinstance(event, Request):
+        if event.dir is Dir.C2S and isinstance(event.params, dict) and type(obj["id"]) in (str, int):
+            if event.method.startswith(("notifications/", "rpc.")):
+                return seen
+            seen |= _REQUEST | _meta(event, event.params)
+            return seen | _STATELESS if seen & _META and _is_stateless(event) else seen
+    elif isinstance(event, Notification) and isinstance(event.params, dict):
+        named = event.method.startswith("notifications/")
+        if named and isinstance(event.params.get("_meta", {}), dict):
+            return seen | _NOTIFICATION | _meta(event, event.params)
+    return seen
+
+
+def _meta(event: Message, holder: dict[str, object]) -> int:
+    """Whether the message has one _meta, with keys that the protocol defines, one of them prefixed."""
+    meta = event.meta
+    usual = "_meta" in holder and meta.keys() <= _USUAL and not meta.keys().isdisjoint(_PREFIXED)
+    return _META if usual and event.record.data.count(b"_meta") == 1 else 0
+
+
+def _is_stateless(request: Request) -> bool:
+    meta = request.meta
+    none = meta.get(CLIENT_CAPABILITIES)
+    return type(none) is dict and not none and type(meta.get(PROTOCOL_VERSION)) is str and LOG_LEVEL not in meta

@@ -191,6 +191,7 @@ def annotations_priority(answer: Answer, session: Session) -> Verdicts:
 @rule(
     "resources.annotations.last-modified",
     on=_ANNOTATED,
+    near="annotations",
 )
 def annotations_last_modified(answer: Answer, session: Session) -> Verdicts:
     """Looks at lastModified wherever annotations are. A string that is no ISO 8601 time is suspect."""
@@ -243,7 +244,8 @@ def _is_link(block: Any) -> bool:
 @rule("resources.updated.notification-shape", on="notifications/resources/updated")
 def updated_notification_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of resources/updated. That a subscription is named at all has a rule of its own."""
-    if note.dir is Dir.C2S or note.method != "notifications/resources/updated" or not isinstance(note.params, dict):
+    there = isinstance(note.params, dict) or ("params" not in note.obj and not session.stateless)
+    if note.dir is Dir.C2S or note.method != "notifications/resources/updated" or not there:
         return
     uri = note.param("uri")
     listen = session.exchange.call if session.exchange else None

@@ -1,6 +1,7 @@
 """roots: which folders a client opens to a server."""
 
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from mcpcheck.rules import shapes
@@ -30,19 +31,32 @@ def capability_shape(request: Request, session: Session) -> Verdicts:
             yield broken(request, "an object", f"{at}.roots is {shown(value)}")
 
 
-@rule("roots.request.shape", on=ROOTS, near="roots/list")
-def request_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at the params of a roots entry in inputRequests: absent, or an object."""
-    for at, entry in inputs(answer, session):
-        if not isinstance(entry, dict) or entry.get("method") != _METHOD:
-            continue
-        if isinstance(entry.get("params", {}), dict):
-            yield holds(answer)
+@rule("roots.request.shape", on=ROOTS, near="roots/list", sender=Dir.S2C)
+def request_shape(event: Request | Answer, session: Session) -> Verdicts:
+    """Looks at the params of a roots/list, request or entry in inputRequests: absent, or _meta alone.
+
+    Others are suspect, since the schema leaves room. Params of a request that are no object have a rule of their own.
+    """
+    found = [(f"{at}.params", entry.get("params", {})) for at, entry in _asking(event, session)]
+    if isinstance(event, Request) and not session.stateless and isinstance(event.obj.get("params", {}), dict):
+        found.append(("params", event.obj.get("params", {})))
+    for at, params in found:
+        more = [name for name in params if name != "_meta"] if isinstance(params, dict) else []
+        if not isinstance(params, dict):
+            yield broken(event, "no params, or an object", f"{at} is {shown(params)}")
+        elif more:
+            yield suspect(event, "no params beyond _meta", f"{at} has {shown(more[0])}")
         else:
-            yield broken(answer, "no params, or an object", f"{at}.params is {shown(entry['params'])}")
+            yield holds(event)
 
 
-@rule("roots.result.shape", on=ROOTS, sender=Dir.C2S)
+def _asking(event: Request | Answer, session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
+    for at, entry in inputs(event, session):
+        if isinstance(entry, dict) and entry.get("method") == _METHOD:
+            yield at, entry
+
+
+@rule("roots.result.shape", on=ROOTS, sender=Dir.C2S, near=("inputResponses", "result"))
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to roots/list: an array of roots with a uri."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]
@@ -56,7 +70,7 @@ def _uris(event: Request | Answer, session: Session) -> Iterator[Found]:
                 yield f"{place}.uri", root["uri"]
 
 
-@rule("roots.uri.file-scheme", on=ROOTS, sender=Dir.C2S)
+@rule("roots.uri.file-scheme", on=ROOTS, sender=Dir.C2S, near=("inputResponses", "result"))
 def uri_file_scheme(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the URI of every root: file:// and a path. A host other than localhost is suspect."""
     for at, uri in _uris(event, session):
@@ -68,7 +82,7 @@ def uri_file_scheme(event: Request | Answer, session: Session) -> Verdicts:
             yield holds(event)
 
 
-@rule("roots.uri.traversal-free", on=ROOTS, sender=Dir.C2S)
+@rule("roots.uri.traversal-free", on=ROOTS, sender=Dir.C2S, near=("inputResponses", "result"))
 def uri_traversal_free(event: Request | Answer, session: Session) -> Verdicts:
     """Looks for the segments . and .. in the URI of every root, percent-encoded ones too: suspect."""
     for at, uri in _uris(event, session):

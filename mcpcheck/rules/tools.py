@@ -35,8 +35,12 @@ def list_frame(result: dict[str, Any], name: str) -> Any:
 
 @rule("tools.tool.shape", on="tools/list")
 def tool_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at every listed tool. The root of its inputSchema, its schemas and its icons have their own rules."""
-    found = [(at, _bare(tool)) for at, tool in listed(answer, session, "tools/list")]
+    """Looks at every listed tool. The root of its inputSchema, its schemas and its icons have their own rules.
+
+    In the handshake era outputSchema as a whole has one.
+    """
+    given = {} if session.stateless else {"outputSchema": ...}
+    found = [(at, without(_bare(tool), **given)) for at, tool in listed(answer, session, "tools/list")]
     yield from shapes.judge_all(answer, session, "Tool", found)
 
 
@@ -193,7 +197,7 @@ def judge_base64(answer: Answer, at: str, data: str) -> Any:
 @rule("tools.content.embedded-implies-resources", on="tools/call", near="resource")
 def content_embedded_implies_resources(answer: Answer, session: Session) -> Verdicts:
     """Looks at embedded resources in results of tools/call, once the server has told its capabilities."""
-    if not session.discovered:
+    if not session.told_capabilities:
         return
     kinds = [
         block.get("type")

@@ -77,7 +77,7 @@ class UpdatedSubscribedOnly:
         uri = shown(note.param("uri"))
         if any(not end or end > self._answered for end in ends):
             yield holds(note)
-        elif self._ended.forgetful or not session.whole:
+        elif self._ended.forgetful or not session.whole or not session.told_capabilities:
             return
         elif ends:
             yield suspect(note, "no update after unsubscribe", f"one for {uri}", max(ends))

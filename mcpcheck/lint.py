@@ -1,8 +1,10 @@
 """Judge recorded sessions: captures in, one report out."""
 
+import gc
 import sys
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -45,7 +47,7 @@ def lint(
     seen: set[str] = set()
     for file in files:
         capture = read(sys.stdin.buffer, "standard input") if str(file) == "-" else open_capture(file)
-        with capture:
+        with capture, _few_collections():
             sessions.append(judge_capture(capture, ledger, chosen, role=role, revision=revision))
         notes += capture.faults
         seen |= set(sessions[-1].revisions)
@@ -65,6 +67,17 @@ def lint(
         strict=strict,
         extra={"note": "; ".join(notes)} if notes else {},
     )
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Let the collector look for cycles less often: of all that a long capture makes, next to nothing is one."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def judge_capture(

@@ -253,7 +253,7 @@ def url_https(event: Request | Answer, session: Session) -> Verdicts:
             yield broken(event, "https", f"{at}.url is {shown(url)}")
 
 
-@rule("elicit.result.shape", on=ELICITING, sender=Dir.C2S)
+@rule("elicit.result.shape", on=ELICITING, sender=Dir.C2S, near=("inputResponses", "result"))
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to an elicitation: action, and a flat content."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]

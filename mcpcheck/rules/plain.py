@@ -12,7 +12,7 @@ from mcpcheck.wire.event import Answer, Message, Notification, Request
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION, SERVER_INFO
 from mcpcheck.wire.record import Dir
 
-_TEXT, _REQUEST, _NOTIFICATION, _RESULT, _META, _STATELESS = (1 << bit for bit in range(6))
+_TEXT, _REQUEST, _NOTIFICATION, _RESULT, _META, _STATELESS, _NAMED = (1 << bit for bit in range(7))
 
 _PURE = ("stdio.framing.no-embedded-newline", "stdio.server.stdout-pure", "stdio.client.stdin-pure")
 _HELD = {
@@ -60,9 +60,11 @@ _HELD = {
         "base.meta.request-shape",
         "base.request.shape",
     ),
+    _NAMED: ("base.implementation.shape",),
 }
 _SILENT = {_TEXT: ("base.message.utf8",), _REQUEST: ("base.notification.no-id",)}
 _PREFIXED = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO})
+_NAME = frozenset({"name", "version"})
 _USUAL = _PREFIXED | {"progressToken"}
 
 
@@ -106,7 +108,15 @@ def _meta(event: Message, holder: dict[str, object]) -> int:
     """Whether the message has one _meta, with keys that the protocol defines, one of them prefixed."""
     meta = event.meta
     usual = "_meta" in holder and meta.keys() <= _USUAL and not meta.keys().isdisjoint(_PREFIXED)
-    return _META if usual and event.record.data.count(b"_meta") == 1 else 0
+    if not usual or event.record.data.count(b"_meta") != 1:
+        return 0
+    client, server = meta.get(CLIENT_INFO), meta.get(SERVER_INFO)
+    return _META | _NAMED if (client is None and _is_name(server)) or (server is None and _is_name(client)) else _META
+
+
+def _is_name(value: object) -> bool:
+    """Whether an implementation says its name and its version, and nothing else."""
+    return type(value) is dict and value.keys() == _NAME and all(type(text) is str for text in value.values())
 
 
 def _is_stateless(request: Request) -> bool:

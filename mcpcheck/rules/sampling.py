@@ -125,7 +125,7 @@ def tool_result_id_known(event: Request | Answer, session: Session) -> Verdicts:
                         yield broken(event, "the id of an earlier tool use", said)
 
 
-@rule("sampling.result.shape", on=SAMPLING, sender=Dir.C2S)
+@rule("sampling.result.shape", on=SAMPLING, sender=Dir.C2S, near=("inputResponses", "result"))
 def result_shape(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at what a client answers to a sampling request: role, content, model."""
     found = [(at, without(value, _meta=...)) for at, value in brought(event, session, _METHOD)]

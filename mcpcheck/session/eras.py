@@ -52,7 +52,7 @@ class Eras:
     def of_head(self, head: RequestHead) -> str | None:
         """The revision that the headers of an HTTP request tell."""
         session_id = header(head, "mcp-session-id")
-        if session_id in self.sessions:
+        if session_id is not None and session_id in self.sessions:
             return self.sessions[session_id]
         version = header(head, "mcp-protocol-version")
         if version is None:

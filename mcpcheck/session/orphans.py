@@ -13,6 +13,10 @@ from mcpcheck.wire.event import Answer, Event, Notification
 from mcpcheck.wire.record import Dir
 
 
+_MOST = 100
+"""How many orphans are held, for how many requests each, and how many notifications may be what they answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Orphan(Event):
     """An answer that no open request has asked for.
@@ -55,6 +59,7 @@ class Orphans:
     def notified(self, event: Notification) -> None:
         """A notification was sent. It must not be answered, but it may be."""
         self._sides[event.dir].notifications.append(event)
+        del self._sides[event.dir].notifications[:-_MOST]
 
     def sent_unreadable(self, sender: Dir) -> None:
         """Something was sent that is no message, and so may be answered with an error that has no id."""
@@ -63,6 +68,8 @@ class Orphans:
     def answered(self, asker: Dir, call: Call) -> list[Event]:
         """A request got its answer: older notifications of its sender won't get one any more."""
         side = self._sides[asker]
+        if not side.notifications and not side.held:
+            return []
         n = call.request.record.n
         side.notifications = [note for note in side.notifications if note.record.n > n]
         for held in side.held:
@@ -93,7 +100,8 @@ class Orphans:
         held = _Held(answer, revision, list(calls), notification)
         if not calls:
             return _final(held)
-        side.held.append(held)
+        if len(side.held) < _MOST and len(calls) < _MOST:
+            side.held.append(held)  # past that nobody can say what it was meant for
         return None
 
     def finish(self) -> list[Event]:

@@ -24,8 +24,10 @@ class Rounds:
     def asked(self, call: Call) -> Call | None:
         """The call that a request repeats; None where it brings no input, or what it repeats was not seen."""
         request = call.request
+        if request.method not in INPUT_METHODS:
+            return None
         responses, state = request.param("inputResponses"), request.param("requestState")
-        if request.method not in INPUT_METHODS or (responses is None and state is None):
+        if responses is None and state is None:
             return None
         alike = [old for old in self._waiting if _subject(old) == _subject(call)]
         fitting = [old for old in alike if _fits(old, responses, state)]

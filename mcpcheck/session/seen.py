@@ -22,16 +22,18 @@ class Seen:
         self._ends: list[int] = []  # and the first number behind each
         self._others: dict[ids.Key, None] = {}
 
-    def add(self, key: ids.Key) -> None:
-        """Put an id in."""
+    def add(self, key: ids.Key) -> bool:
+        """Put an id in. False where it is there already."""
         kind, id = key
         if kind == "integer" and isinstance(id, int):
-            self._add_number(id)
-            return
+            return self._add_number(id)
+        if key in self._others:
+            return False
         self._others[key] = None
         if len(self._others) > self._most:
             del self._others[next(iter(self._others))]
             self.forgetful = True
+        return True
 
     def discard(self, key: ids.Key) -> None:
         """Take an id out, where it is there."""
@@ -59,14 +61,14 @@ class Seen:
         """The ranges of integers: the first, and the one behind the last."""
         return zip(self._starts, self._ends, strict=True)
 
-    def _add_number(self, id: int) -> None:
+    def _add_number(self, id: int) -> bool:
         starts, ends = self._starts, self._ends
         if ends and id == ends[-1]:  # the usual case: the next number
             ends[-1] += 1
-            return
+            return True
         at = bisect_right(starts, id) - 1
         if at >= 0 and id < ends[at]:
-            return
+            return False
         joins_left = at >= 0 and ends[at] == id
         joins_right = at + 1 < len(starts) and starts[at + 1] == id + 1
         if joins_left and joins_right:
@@ -82,3 +84,4 @@ class Seen:
             if len(starts) > self._most:
                 del starts[0], ends[0]
                 self.forgetful = True
+        return True

@@ -6,7 +6,7 @@ What becomes clear only later (a stray line, an answer without a request) comes 
 ``settle()`` gives those that the last event brought, ``finish()`` those that only the end allows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +29,7 @@ from mcpcheck.wire.event import (
     Gap,
     HttpRequest,
     HttpResponse,
+    Message,
     Notification,
     NotJson,
     NotMessage,
@@ -150,36 +151,20 @@ class Session:
             self._begun = True
             self.whole = event.record.n <= 1
         self.call = self.near = self.clash = self.attempt = None
-        self.exchange = self._exchange(event)
+        self.exchange = None if event.record.exchange is None else self._exchange(event.record.exchange)
         if self.exchange and event.dir is Dir.C2S and event.record.kind is Kind.BODY:
             self.exchange.has_body = True
         if names_endpoint(event):
             self.transport = "sse"
             self.streams.named(event, self.exchange)
-        else:
+        elif self._strays.busy or not isinstance(event, Message):
             self.pending += self._strays.see(event)
         if self.transport == "sse":
             self.stream = self.streams.of(event, self.exchange)
         self.kept_back = self._strays.keeps
-        match event:
-            case HttpRequest():
-                self._http_request(event)
-            case HttpResponse():
-                self._http_response(event)
-            case Request():
-                self._request(event)
-            case Answer():
-                self._answer(event)
-            case Notification():
-                self._notification(event)
-            case NotJson() | Batch() | NotMessage():
-                self._unreadable(event)
-            case Closed() | Aborted():
-                self._ended(event)
-            case Exited():
-                self.exited = True
-            case Gap():
-                self.whole = False
+        take = _TAKES.get(type(event))
+        if take is not None:
+            take(self, event)
         self.revision = self._revision(event)
 
     def settle(self) -> list[Event]:
@@ -213,10 +198,7 @@ class Session:
 
     # what an event belongs to
 
-    def _exchange(self, event: Event) -> Exchange | None:
-        n = event.record.exchange
-        if n is None:
-            return None
+    def _exchange(self, n: int) -> Exchange:
         if n not in self._exchanges:
             self._exchanges[n] = Exchange(n)
         return self._exchanges[n]
@@ -244,8 +226,7 @@ class Session:
         if event.in_batch and self._eras.ambient != BATCHES:
             self._unread[event.dir].add(place[1])  # no revision but one knows batches: its elements are no requests
             return
-        if not event.method.startswith("notifications/"):
-            self._sent[event.dir].add(place[1])
+        used = not event.method.startswith("notifications/") and not self._sent[event.dir].add(place[1])
         same = self._open.setdefault(place, [])
         self.clash = same[-1] if same else None
         self._eras.modern_seen = self._eras.modern_seen or PROTOCOL_VERSION in event.meta
@@ -258,7 +239,8 @@ class Session:
         if "progressToken" in event.meta:
             self._tokens.setdefault((event.dir, ids.key(event.meta["progressToken"])), []).append(call)
         self._levels[event.dir] += LOG_LEVEL in event.meta
-        self._settled[event.dir].discard(place[1])
+        if used:
+            self._settled[event.dir].discard(place[1])
         self._forget_oldest()
         self.attempt = self._rounds.asked(call)
         if event.method == "subscriptions/listen":
@@ -373,6 +355,12 @@ class Session:
             call.lost = True
             self._drop(call)
 
+    def _exited(self, event: Exited) -> None:
+        self.exited = True
+
+    def _gap(self, event: Gap) -> None:
+        self.whole = False
+
     def _drop(self, call: Call) -> bool:
         """Take a call from the open ones; False where it was not among them."""
         asker, meta = call.request.dir, call.request.meta
@@ -430,6 +418,22 @@ class Session:
             return call.revision
         head = self.exchange.request if self.exchange else None
         return (self._eras.of_head(head) if head else None) or self._eras.ambient
+
+
+_TAKES: dict[type[Event], Callable[[Session, Any], None]] = {
+    HttpRequest: Session._http_request,
+    HttpResponse: Session._http_response,
+    Request: Session._request,
+    Answer: Session._answer,
+    Notification: Session._notification,
+    NotJson: Session._unreadable,
+    Batch: Session._unreadable,
+    NotMessage: Session._unreadable,
+    Closed: Session._ended,
+    Aborted: Session._ended,
+    Exited: Session._exited,
+    Gap: Session._gap,
+}
 
 
 def _take_out(calls: dict[tuple[Dir, ids.Key], list[Call]], place: tuple[Dir, ids.Key], call: Call) -> bool:

@@ -88,6 +88,11 @@ class Strays:
         self._groups: dict[Dir, _Group] = {}
         self.keeps = False
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is kept back, or was just now, so that the next event matters whatever it is."""
+        return self.keeps or bool(self._groups)
+
     def see(self, event: Event) -> list[Event]:
         """The events that this one settles: strays, and what was kept back for nothing."""
         self.keeps = False

@@ -4,7 +4,7 @@ There a client POSTs to the address that its own stream has named, and everythin
 stream. Only this tells one client from another.
 """
 
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from mcpcheck.session.call import Call, Exchange
 from mcpcheck.session.recent import Recent
@@ -18,10 +18,15 @@ class Streams:
 
     def __init__(self) -> None:
         self._of: Recent[str, int] = Recent()
+        self._bare: Recent[str, None] = Recent()  # the same without their queries
 
     def __contains__(self, path: str) -> bool:
         """Whether a stream has named this path, with its query, as the address for POSTs."""
-        return path in self._of
+        return unquote(path) in self._of
+
+    def near(self, path: str) -> bool:
+        """Whether a stream has named this path, with whatever query."""
+        return unquote(path.partition("?")[0]) in self._bare
 
     @property
     def forgetful(self) -> bool:
@@ -33,13 +38,14 @@ class Streams:
         base = exchange.request.path if exchange and exchange.request else "/"
         path = _resolved(base, sse.data_bytes(event.record.data) or b"")
         if path is not None and event.record.exchange is not None:
-            self._of[path] = event.record.exchange
+            self._of[unquote(path)] = event.record.exchange
+            self._bare[unquote(path.partition("?")[0])] = None
 
     def of(self, event: Event, exchange: Exchange | None) -> int | None:
         """The stream of the client that an event comes from or goes to; None where that is unknown."""
         if event.record.kind is Kind.SSE:
             return event.record.exchange
-        return self._of.get(exchange.request.path) if exchange and exchange.request else None
+        return self._of.get(unquote(exchange.request.path)) if exchange and exchange.request else None
 
 
 def waiting(calls: list[Call], stream: int | None) -> Call | None:

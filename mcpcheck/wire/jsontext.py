@@ -75,7 +75,7 @@ class _Reader(threading.local):
 
     def __init__(self) -> None:
         self._names: set[str] = set()
-        self._decode = json.JSONDecoder(parse_constant=_odd, object_pairs_hook=self._members).decode
+        self._scan = json.JSONDecoder(parse_constant=_odd, object_pairs_hook=self._members).scan_once  # type: ignore[attr-defined]
 
     def _members(self, members: list[tuple[str, Any]]) -> dict[str, Any]:
         obj = dict(members)
@@ -92,9 +92,10 @@ class _Reader(threading.local):
             return None
         self._names = set()
         try:
-            return JsonText(True, self._decode(text), (), self._names)
-        except (ValueError, RecursionError, _Odd):
+            value, end = self._scan(text, 0)
+        except (ValueError, StopIteration, RecursionError, _Odd):
             return None
+        return JsonText(True, value, (), self._names) if end == len(text) else None
 
 
 _plain = _Reader().read

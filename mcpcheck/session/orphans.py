@@ -12,7 +12,6 @@ from mcpcheck.session.call import Call
 from mcpcheck.wire.event import Answer, Event, Notification
 from mcpcheck.wire.record import Dir
 
-
 _MOST = 100
 """How many orphans are held, for how many requests each, and how many notifications may be what they answer."""
 

@@ -1,16 +1,17 @@
 """Judge recorded sessions: captures in, one report out."""
 
 import gc
-import sys
+import shlex
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from mcpcheck import __version__
-from mcpcheck.capture import Capture, open_capture, read
+from mcpcheck.capture import Capture, open_any
 from mcpcheck.catalogue.load import load
 from mcpcheck.engine import Engine, judgeable
 from mcpcheck.errors import UsageError
@@ -19,7 +20,14 @@ from mcpcheck.verdict import Report, SessionInfo, Verdict
 from mcpcheck.wire.record import Record
 
 EVIDENCE = 10_000
-"""How many records of a capture are kept at hand as evidence for what comes after them."""
+EVIDENCE_BYTES = 64 << 20
+"""How many records of a capture, and of how many bytes, are kept at hand as evidence for what comes after them."""
+
+PROGRESS_EVERY = 500
+"""After how many records it is said how far the reading is."""
+
+Progress = Callable[[str, int, float | None], None]
+"""Told of a file's name, of the records read, and of the share of the file, where it is known."""
 
 
 def lint(
@@ -30,32 +38,37 @@ def lint(
     strict: bool = False,
     role: str = "both",
     revision: str | None = None,
+    progress: Progress = lambda name, records, share: None,
 ) -> Report:
-    """Judge captures; ``-`` is standard input. ``role`` limits what is judged to one side: "client" or "server".
+    """Judge recorded sessions; ``-`` is standard input. ``role``, "client" or "server", limits what is judged to a side.
 
-    ``revision`` is assumed of messages that do not tell theirs. Raises UsageError for what is no capture.
+    ``revision`` is assumed of messages that do not tell theirs. Raises UsageError for a file that holds no session;
+    where there are several files, the report names it as a trouble and has the verdicts on the others.
     """
     catalogue = load()
     chosen = catalogue.select(only) if only else frozenset(judgeable())
     chosen = (chosen & judgeable()) - (catalogue.select(skip) if skip else frozenset())
     if not chosen:
         raise UsageError("no rule judges a recording for what is selected; `mcpcheck conform` may test it")
-    ledger = Ledger(
-        (), reproduce=lambda verdict: f"mcpcheck lint --only {verdict.requirement} {verdict.session}", by_session=True
-    )
-    sessions, notes = [], []
-    seen: set[str] = set()
+    homes: dict[str, str] = {}
+    ledger = Ledger((), reproduce=lambda verdict: _again(verdict, homes), by_session=True)
+    sessions: list[SessionInfo] = []
+    notes: list[str] = []
     for file in files:
-        capture = read(sys.stdin.buffer, "standard input") if str(file) == "-" else open_capture(file)
-        with capture, _few_collections():
-            sessions.append(judge_capture(capture, ledger, chosen, role=role, revision=revision))
-        notes += capture.faults
-        seen |= set(sessions[-1].revisions)
-    ledger.consider(
-        id
-        for id in chosen
-        if seen & set(catalogue[id].revisions) and any(catalogue[id].holds_on(info.transport) for info in sessions)
-    )
+        try:
+            for capture in open_any(file):
+                homes[capture.name] = capture.file
+                with _few_collections():
+                    info = judge_capture(
+                        capture, ledger, chosen - capture.unseen, role=role, revision=revision, progress=progress
+                    )
+                sessions.append(info)
+                notes += [fault for fault in capture.faults if fault not in notes]
+                notes += [f"{capture.name}: {note}" for note in capture.notes]
+        except UsageError as error:
+            if len(files) == 1:
+                raise
+            ledger.trouble(str(file), str(error))
     names = ", ".join(str(file) for file in files)
     return ledger.report(
         title="lint",
@@ -67,6 +80,11 @@ def lint(
         strict=strict,
         extra={"note": "; ".join(notes)} if notes else {},
     )
+
+
+def _again(verdict: Verdict, homes: dict[str, str]) -> str:
+    """The command that shows a verdict again."""
+    return f"mcpcheck lint --only {verdict.requirement} {shlex.quote(homes.get(verdict.session, verdict.session))}"
 
 
 @contextmanager
@@ -81,13 +99,20 @@ def _few_collections() -> Iterator[None]:
 
 
 def judge_capture(
-    capture: Capture, ledger: Ledger, chosen: Collection[str], *, role: str, revision: str | None
+    capture: Capture,
+    ledger: Ledger,
+    chosen: Collection[str],
+    *,
+    role: str,
+    revision: str | None,
+    progress: Progress = lambda name, records, share: None,
 ) -> SessionInfo:
     """One capture into the ledger."""
+    transport = capture.header.transport
     url = capture.header.target.get("url")
     endpoint = urlsplit(url).path or "/" if isinstance(url, str) else None
-    engine = Engine(capture.header.transport, endpoint=endpoint, default=revision, only=chosen, counting=True)
-    records: dict[int, Record] = {}
+    engine = Engine(transport, endpoint=endpoint, default=revision, only=chosen, counting=True)
+    evidence = _Evidence()
     revisions: set[str] = set()
     units = 0
 
@@ -102,20 +127,40 @@ def judge_capture(
                 verdict.actual,
                 capture.name,
             )
-            ledger.add(named, records)
+            ledger.add(named, evidence.records)
 
     for record in capture:
         units += 1
-        records[record.n] = record
-        if len(records) > EVIDENCE:
-            del records[next(iter(records))]
+        evidence.add(record)
         for verdict in engine.feed(record):
             take(verdict)
         if engine.session.revision is not None:
             revisions.add(engine.session.revision)
+        if units % PROGRESS_EVERY == 0:
+            progress(capture.name, units, capture.share)
     for verdict in engine.finish():
         take(verdict)
     for id, blames, times in engine.held():
         if role in {"both", blames}:
             ledger.hold(id, times)
-    return SessionInfo(capture.name, capture.header.transport, units, capture.name, tuple(sorted(revisions)))
+    catalogue = load()
+    ledger.consider(
+        id for id in chosen if revisions & set(catalogue[id].revisions) and catalogue[id].holds_on(transport)
+    )
+    home = capture.file if capture.file == capture.name else ""
+    return SessionInfo(capture.name, transport, units, home, tuple(sorted(revisions)))
+
+
+class _Evidence:
+    """The records that were read last, as many as there is room for. The last one is always there."""
+
+    def __init__(self) -> None:
+        self.records: OrderedDict[int, Record] = OrderedDict()
+        self._bytes = 0
+
+    def add(self, record: Record) -> None:
+        records = self.records
+        self._bytes += len(record.data)
+        records[record.n] = record
+        while len(records) > EVIDENCE or (self._bytes > EVIDENCE_BYTES and len(records) > 1):
+            self._bytes -= len(records.popitem(last=False)[1].data)

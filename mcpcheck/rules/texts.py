@@ -5,7 +5,8 @@ import binascii
 import re
 from datetime import datetime
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*")
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _VARNAME = r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*"
 _VARSPEC = rf"{_VARNAME}(?::[1-9][0-9]{{0,3}}|\*)?"
 _EXPRESSION = re.compile(rf"[+#./;?&]?{_VARSPEC}(?:,{_VARSPEC})*")
@@ -26,7 +27,7 @@ def is_base64(text: str) -> bool:
 
 def is_uri(text: str) -> bool:
     """Whether a text is a URI with a scheme, by the characters that RFC 3986 allows."""
-    return bool(_URI.fullmatch(text))
+    return bool(_URI.fullmatch(text)) and not ("%" in text and _BAD_ESCAPE.search(text))
 
 
 def template_fault(text: str) -> str:

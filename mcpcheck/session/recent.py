@@ -1,5 +1,6 @@
 """Recent: a dictionary that keeps the newest entries only, so that what is remembered of a session has a bound."""
 
+from collections import OrderedDict
 from typing import TypeVar
 
 MOST = 10_000
@@ -8,7 +9,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Recent(dict[K, V]):
+class Recent(OrderedDict[K, V]):
     """A dictionary of at most ``most`` entries. ``forgetful``: some are gone, what is missing may have been there."""
 
     def __init__(self, most: int = MOST) -> None:
@@ -20,5 +21,5 @@ class Recent(dict[K, V]):
         """Put an entry in. The entry that was put in first makes room for it; a new value for a key is no new entry."""
         super().__setitem__(key, value)
         if len(self) > self.most:
-            del self[next(iter(self))]
+            self.popitem(last=False)
             self.forgetful = True

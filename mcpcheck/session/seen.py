@@ -4,6 +4,7 @@ Integers that follow each other are kept as ranges, since most peers count. Of a
 """
 
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Iterator
 
 from mcpcheck.session import ids
@@ -20,7 +21,7 @@ class Seen:
         self._most = most
         self._starts: list[int] = []  # of ranges that neither meet nor overlap, in order
         self._ends: list[int] = []  # and the first number behind each
-        self._others: dict[ids.Key, None] = {}
+        self._others: OrderedDict[ids.Key, None] = OrderedDict()
 
     def add(self, key: ids.Key) -> bool:
         """Put an id in. False where it is there already."""
@@ -31,7 +32,7 @@ class Seen:
             return False
         self._others[key] = None
         if len(self._others) > self._most:
-            del self._others[next(iter(self._others))]
+            self._others.popitem(last=False)
             self.forgetful = True
         return True
 

@@ -40,7 +40,7 @@ def lint(
     revision: str | None = None,
     progress: Progress = lambda name, records, share: None,
 ) -> Report:
-    """Judge recorded sessions; ``-`` is standard input. ``role``, "client" or "server", limits what is judged to a side.
+    """Judge recorded sessions; ``-`` is standard input. ``role``, "client" or "server", limits what is judged.
 
     ``revision`` is assumed of messages that do not tell theirs. Raises UsageError for a file that holds no session;
     where there are several files, the report names it as a trouble and has the verdicts on the others.

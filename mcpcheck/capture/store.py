@@ -1,6 +1,5 @@
 """Captures as streams: written one record at a time, read one record at a time, whatever their length."""
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Self
@@ -8,10 +7,11 @@ from typing import BinaryIO, Self
 from mcpcheck.capture.file import create
 from mcpcheck.capture.format import BadLine, Header, UnknownFormat, from_line, header_line, read_header, to_line
 from mcpcheck.capture.redact import Redactor, redact_target
+from mcpcheck.capture.source import DOCUMENT_LIMIT, LongLine, Path, Source
 from mcpcheck.errors import UsageError
-from mcpcheck.wire.record import Record
+from mcpcheck.wire.record import Dir, Kind, Record
 
-Path = str | os.PathLike[str]
+_HEADER = b'{"mcpcheck":"capture/'
 
 
 class Writer:
@@ -33,39 +33,37 @@ class Writer:
 
 @dataclass(slots=True)
 class Capture:
-    """An open capture: its header, and its records, which are read as they are asked for.
+    """A recorded session: its header, and its records, which are read as they are asked for.
 
-    ``faults`` says what was wrong with the file and did not keep it from being read; it is complete when the records
-    are at their end.
+    ``faults`` says what was wrong with the file and did not keep it from being read, ``notes`` what else a reader of
+    verdicts has to know; both are complete when the records are at their end. ``unseen`` are the ids of requirements
+    that this kind of recording cannot show. ``file`` is what was opened, and ``share`` how much of it has been read.
     """
 
     header: Header
     name: str
-    _stream: BinaryIO
-    _owned: bool = False
+    records: Iterator[Record]
+    source: Source | None = None
     faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unseen: frozenset[str] = frozenset()
+    file: str = ""
+    owned: bool = False
 
     def __iter__(self) -> Iterator[Record]:
         """The records that are left, in order. Raises UsageError at a line that is none."""
-        number = 1
-        for line in self._stream:
-            number += 1
-            if not line.strip():
-                continue
-            try:
-                record = from_line(line)
-            except BadLine as error:
-                if line.endswith(b"\n"):
-                    raise UsageError(f"{self.name}, line {number}: {error}; the file is damaged") from None
-                self.faults.append(f"{self.name} breaks off in the middle of line {number}; what is before it is whole")
-                break
-            yield record
+        yield from self.records
         self.close()
+
+    @property
+    def share(self) -> float | None:
+        """How much of the file has been read, from 0 to 1; None where nobody knows how long it is."""
+        return self.source.share if self.source else None
 
     def close(self) -> None:
         """Close the file, where this capture opened it."""
-        if self._owned:
-            self._stream.close()
+        if self.source and self.owned:
+            self.source.close()
 
     def __enter__(self) -> Self:
         return self
@@ -76,33 +74,83 @@ class Capture:
 
 def read(stream: BinaryIO, name: str = "the capture") -> Capture:
     """Read a capture from a binary stream: its header now, its records later. Raises UsageError where it is none."""
-    return _open(stream, name, owned=False)
+    return _open(Source(stream, name))
 
 
 def open_capture(path: Path) -> Capture:
     """Open a capture file. Raises UsageError where there is none, or where the file is no capture."""
+    source = Source.open(path)
     try:
-        stream = open(path, "rb")  # noqa: SIM115 - the Capture closes it
-    except OSError as error:
-        raise UsageError(f"cannot read {os.fspath(path)}: {error.strerror}") from None
-    try:
-        return _open(stream, os.fspath(path), owned=True)
+        return _open(source)
     except BaseException:
-        stream.close()
+        source.close()
         raise
 
 
-def _open(stream: BinaryIO, name: str, *, owned: bool) -> Capture:
-    line = stream.readline()
-    if not line.strip():
-        raise UsageError(f"{name} is empty; a capture begins with a line that says what it is")
+def _open(source: Source) -> Capture:
+    capture = begin(source, first_line(source), source.name)
+    capture.records = _alone(capture.records, source)
+    capture.source, capture.owned = source, True
+    return capture
+
+
+def _alone(records: Iterator[Record], source: Source) -> Iterator[Record]:
+    yield from records
+    if source.next_line():
+        raise UsageError(f"{source.name} holds several captures, and here one is asked for")
+
+
+def first_line(source: Source) -> bytes:
+    """The first line that is not blank. Raises UsageError where there is none."""
+    while line := source.next_line(DOCUMENT_LIMIT):
+        if line.strip():
+            return line
+    raise UsageError(f"{source.name} is empty; a capture begins with a line that says what it is")
+
+
+def begin(source: Source, line: bytes, name: str) -> Capture:
+    """The capture that begins with this line, which has been read. Raises UsageError where it is no header."""
     try:
         header = read_header(line)
     except UnknownFormat as error:
         raise UsageError(f"{name} cannot be read: {error}; use the mcpcheck that wrote it, or a newer one") from None
     except BadLine as error:
         raise UsageError(f"{name} is no capture: {error}; record one with mcpcheck tap") from None
-    return Capture(header, name, stream, owned)
+    return Capture(header, name, _records(source), faults=source.faults)
+
+
+def _records(source: Source) -> Iterator[Record]:
+    """The records up to the end, or to the header of the next capture, which is given back."""
+    last = 0
+    while True:
+        try:
+            line = source.next_line()
+            if not line:
+                return
+            record = from_line(line)
+        except LongLine as long:
+            source.faults.append(f"{source.name}, line {source.line}: {long}, and was passed over")
+            record = Record(last + 1, 0.0, Dir.C2S, Kind.EVENT, event="gap", detail={"lost": 1})
+        except BadLine as error:
+            if not line.strip():
+                continue
+            if _ends_here(line, source, error):
+                return
+        last = record.n
+        yield record
+
+
+def _ends_here(line: bytes, source: Source, error: BadLine) -> bool:
+    """Whether what is no record ends a capture: the next header, or a line that was cut off. Raises UsageError."""
+    next_header = line.find(_HEADER)
+    number = source.line
+    if next_header >= 0:
+        source.push_back(line[next_header:])
+    elif line.endswith(b"\n"):
+        raise UsageError(f"{source.name}, line {number}: {error}; the file is damaged")
+    if next_header:
+        source.faults.append(f"{source.name} breaks off in the middle of line {number}; what is before it is whole")
+    return True
 
 
 def write_capture(path: Path, header: Header, records: Iterable[Record], redactor: Redactor | None = None) -> None:

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -181,11 +182,10 @@ def test_reading_keeps_no_more_than_a_line_in_memory() -> None:
         def readable(self) -> bool:
             return True
 
-        def readline(self, size: int | None = -1, /) -> bytes:
-            return next(self.lines, b'{"n":14,"t":1,"dir":"c2s","msg":{}}\n')
-
-        def __next__(self) -> bytes:
-            return self.readline()
+        def readinto(self, buffer: Any) -> int:
+            line = next(self.lines, b'{"n":14,"t":1,"dir":"c2s","msg":{}}\n')
+            memoryview(buffer)[: len(line)] = line
+            return len(line)
 
     capture = read(Endless())  # type: ignore[arg-type]
     assert sum(1 for _ in zip(capture, range(5000), strict=False)) == 5000

@@ -62,7 +62,12 @@ _HELD = {
     ),
     _NAMED: ("base.implementation.shape",),
 }
-_SILENT = {_TEXT: ("base.message.utf8",), _REQUEST: ("base.notification.no-id",)}
+_SILENT = {
+    _TEXT: ("base.message.utf8",),
+    _REQUEST: ("base.notification.no-id",),
+    _NOTIFICATION: ("base.request.id-type",),
+    _RESULT: ("caching.hints.not-on-input-required", "mrtr.result.at-least-one"),
+}
 _PREFIXED = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO})
 _NAME = frozenset({"name", "version"})
 _USUAL = _PREFIXED | {"progressToken"}

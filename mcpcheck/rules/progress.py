@@ -8,10 +8,8 @@ from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call
 from mcpcheck.session.recent import Recent
-from mcpcheck.session.seen import Seen
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Answer, Notification, Request
-from mcpcheck.wire.record import Dir
+from mcpcheck.wire.event import Notification, Request
 
 _METHOD = "notifications/progress"
 
@@ -39,7 +37,7 @@ def token_unique(request: Request, session: Session) -> Verdicts:
     token = request.meta.get("progressToken")
     if token is None or not session.whole or not is_call(request):
         return
-    same = _with_token(session, request.dir, token)
+    same = session.calls_with_token(request.dir, token)
     others = [call for call in same if call is not session.call and not _refused(call)]
     if not others:
         yield holds(request)
@@ -49,13 +47,9 @@ def token_unique(request: Request, session: Session) -> Verdicts:
         yield verdict(request, "a token that no open request has", f"frame {n} has {shown(token)}, too", n)
 
 
-def _with_token(session: Session, sender: Dir, token: Any) -> list[Call]:
-    return session.calls_with_token(sender, token)
-
-
 def _owner(note: Notification, session: Session, token: Any) -> Call | None:
     """The open request that progress is for: that of its stream, or the only one that has the token."""
-    calls = _with_token(session, note.dir.other, token)
+    calls = session.calls_with_token(note.dir.other, token)
     own = [call for call in calls if session.exchange is not None and call.exchange is session.exchange]
     if own:
         return own[0]
@@ -98,51 +92,19 @@ class NotificationIncreases:
             yield broken(note, f"more than {before[0]!r}", f"progress is {value!r}", before[1])
 
 
-class _Tokens:
-    """The tokens of requests, open and answered, by their sender."""
-
-    def __init__(self) -> None:
-        self._answered: Recent[tuple[Dir, ids.Key], int] = Recent()
-        self._given = {Dir.C2S: Seen(), Dir.S2C: Seen()}
-
-    def learn(self, event: Request | Answer, session: Session) -> None:
-        call = session.call
-        if call is None or "progressToken" not in call.request.meta:
-            return
-        place = (call.request.dir, ids.key(call.request.meta["progressToken"]))
-        if isinstance(event, Request):
-            self._given[place[0]].add(place[1])
-            self._answered.pop(place, None)
-        else:
-            self._answered[place] = event.record.n
-
-    def answered(self, place: tuple[Dir, ids.Key]) -> int | None:
-        return self._answered.get(place)
-
-    def knows(self, place: tuple[Dir, ids.Key]) -> bool:
-        """Whether a request may have given this token."""
-        given = self._given[place[0]]
-        return place[1] in given or given.forgetful
-
-
-@rule("progress.notification.known-token", near="progressToken")
-class NotificationKnownToken(_Tokens):
+@rule("progress.notification.known-token", on=_METHOD)
+def notification_known_token(note: Notification, session: Session) -> Verdicts:
     """Looks for tokens that nobody gave; a token of an answered request, or of another stream, is not meant.
 
     A recording that begins in the middle, or has a gap, is not judged.
     """
-
-    def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
-        if not isinstance(event, Notification):
-            self.learn(event, session)
-            return
-        token = event.param("progressToken")
-        if event.method != _METHOD or type(token) not in (str, int) or not session.whole or _on_listen(session):
-            return
-        if self.knows((event.dir.other, ids.key(token))):
-            yield holds(event)
-        else:
-            yield broken(event, "a token that a request gave", f"progressToken is {shown(token)}")
+    token = note.param("progressToken")
+    if type(token) not in (str, int) or not session.whole or _on_listen(session):
+        return
+    if session.tokens.may_be_given(note.dir.other, token):
+        yield holds(note)
+    else:
+        yield broken(note, "a token that a request gave", f"progressToken is {shown(token)}")
 
 
 def _on_listen(session: Session) -> bool:
@@ -151,41 +113,19 @@ def _on_listen(session: Session) -> bool:
     return call is not None and call.request.method == "subscriptions/listen"
 
 
-@rule("progress.notification.stops")
-@rule("legacy.progress.notification.stop")
-class NotificationStops(_Tokens):
+@rule("progress.notification.stops", on=_METHOD)
+@rule("legacy.progress.notification.stop", on=_METHOD)
+def notification_stops(note: Notification, session: Session) -> Verdicts:
     """Looks for progress after the answer of the request whose token it names.
 
     On HTTP the two have to stand on one stream: between streams there is no order. A task of 2025-11-25 goes on after
     its first answer.
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._exchange: Recent[tuple[Dir, ids.Key], int | None] = Recent()
-
-    def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
-        if not isinstance(event, Notification):
-            given = session.call is not None and "progressToken" in session.call.request.meta
-            if session.call and given and (isinstance(event, Request) or not _is_task(event)):
-                self.learn(event, session)
-                self._exchange[(session.call.request.dir, _key(session.call))] = event.record.exchange
-            return
-        token = event.param("progressToken")
-        if event.method != _METHOD or type(token) not in (str, int):
-            return
-        place = (event.dir.other, ids.key(token))
-        since = self.answered(place)
-        if since is None:
-            if self.knows(place):
-                yield holds(event)
-        elif self._exchange.get(place) == event.record.exchange:
-            yield broken(event, "no progress after the answer", f"progress for {shown(token)}", since)
-
-
-def _key(call: Call) -> ids.Key:
-    return ids.key(call.request.meta.get("progressToken"))
-
-
-def _is_task(answer: Answer) -> bool:
-    return isinstance(answer.result, dict) and isinstance(answer.result.get("task"), dict)
+    token = note.param("progressToken")
+    given = session.tokens.find(note.dir.other, token) if type(token) in (str, int) else None
+    if given is None:
+        return
+    if given.answered is None:
+        yield holds(note)
+    elif given.exchange == note.record.exchange:
+        yield broken(note, "no progress after the answer", f"progress for {shown(token)}", given.answered)

@@ -8,7 +8,6 @@ from mcpcheck.rules.places import result_of
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
 from mcpcheck.session import ids
-from mcpcheck.session.call import Call
 from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
@@ -113,7 +112,7 @@ def end_result_shape(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("subscribe.end.final")
+@rule("subscribe.end.final", near=(SUBSCRIPTION_ID, "notifications/cancelled"))
 class EndFinal:
     """Looks for notifications of a subscription behind its final result, or behind the server's cancellation of it.
 
@@ -121,32 +120,29 @@ class EndFinal:
     """
 
     def __init__(self) -> None:
-        self._ended: Recent[tuple[int | None, ids.Key], int] = Recent()
+        self._cancelled: Recent[int, int] = Recent()  # by the frame of the request: that of its cancellation
 
-    def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
-        match event:
-            case Request() if event.method == "subscriptions/listen":
-                self._ended.pop((event.record.exchange, ids.key(event.id)), None)
-            case Answer() if session.call is not None and session.call.request.method == "subscriptions/listen":
-                self._ends(session.call, event.record.n)
+    def see(self, event: Answer | Notification, session: Session) -> Verdicts:
+        if isinstance(event, Answer):
+            if session.call is not None and session.call.request.method == "subscriptions/listen":
                 yield holds(event)
-            case Notification() if event.dir is Dir.S2C:
-                yield from self._heard(event, session)
-
-    def _ends(self, call: Call, n: int) -> None:
-        self._ended[(call.exchange.n if call.exchange else None, ids.key(call.request.id))] = n
+        elif event.dir is Dir.S2C:
+            yield from self._heard(event, session)
 
     def _heard(self, note: Notification, session: Session) -> Verdicts:
         if note.method == "notifications/cancelled":
             call = session.call if note.record.exchange else session.listen(note.param("requestId"))
             if call is not None:
-                self._ends(call, note.record.n)
+                self._cancelled[call.request.record.n] = note.record.n
             return
         if SUBSCRIPTION_ID not in note.meta:
             return
         id: Any = note.meta[SUBSCRIPTION_ID]
-        since = self._ended.get((note.record.exchange, ids.key(id)))
+        call = session.listen(id)
+        if call is None or (call.exchange.n if call.exchange else None) != note.record.exchange:
+            return
+        ended = [answer.record.n for answer in call.answers]
+        since = self._cancelled.get(call.request.record.n, ended[-1] if ended else None)
         if since is not None:
-            yield broken(
-                note, "nothing more for a subscription that has ended", f"{note.method} for {shown(id)}", since
-            )
+            said = f"{note.method} for {shown(id)}"
+            yield broken(note, "nothing more for a subscription that has ended", said, since)

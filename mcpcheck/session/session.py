@@ -19,6 +19,7 @@ from mcpcheck.session.rounds import Rounds
 from mcpcheck.session.seen import Seen
 from mcpcheck.session.strays import Strays
 from mcpcheck.session.streams import Streams, names_endpoint, waiting
+from mcpcheck.session.tokens import Tokens
 from mcpcheck.wire.event import (
     Aborted,
     Answer,
@@ -76,6 +77,7 @@ class Session:
         self.client_left = False  # stdio: the client closed the server's input
         self._begun = False
         self._open: dict[tuple[Dir, ids.Key], list[Call]] = {}
+        self.tokens = Tokens()
         self._tokens: dict[tuple[Dir, ids.Key], list[Call]] = {}  # open calls by their progress token
         self._settled = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids whose request has an answer
         self._levels = {Dir.C2S: 0, Dir.S2C: 0}  # how many open requests have set a log level
@@ -238,6 +240,7 @@ class Session:
         same.append(call)
         if "progressToken" in event.meta:
             self._tokens.setdefault((event.dir, ids.key(event.meta["progressToken"])), []).append(call)
+            self.tokens.asked(call)
         self._levels[event.dir] += LOG_LEVEL in event.meta
         if used:
             self._settled[event.dir].discard(place[1])
@@ -263,6 +266,8 @@ class Session:
                 self.near = own
         self.call = call
         if call is not None:
+            if "progressToken" in call.request.meta:
+                self.tokens.answered(call, event)
             self._answered(call, event)
             self._learn(call, event)
         else:

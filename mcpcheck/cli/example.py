@@ -22,6 +22,8 @@ def shown(text: str) -> Iterator[str]:
             if line.startswith("@revision "):
                 revision = line.removeprefix("@revision ")
                 yield f"(in {revision})"
+            elif line.startswith("@later "):
+                yield f"({line.removeprefix('@later ')} seconds later)"
         elif line[:2] in {"c:", "s:"}:
             yield from _well_formed(line, revision, http=http)
         elif line[:2] in {"c$", "s$"}:

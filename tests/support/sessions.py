@@ -6,6 +6,7 @@ r"""Sessions in shorthand: a few readable lines instead of records, each with th
     @http                        its transport (stdio if not said)
     @revision 2025-11-25         the revision of what does not tell its own; 2026-07-28 if not said, "none" for unknown
     @partial                     the recording begins in the middle
+    @later 6                     six seconds pass
     c: 1 tools/list {"cursor":"x"}       a well-formed request with id 1: the members a good client adds are added
     c: note notifications/cancelled {"requestId":1}
     s: 1 -> {"tools":[]}                 a well-formed result, with resultType and serverInfo
@@ -126,6 +127,7 @@ class _Script:
     def __init__(self, case: Case) -> None:
         self.case = case
         self._n = 0
+        self._late = 0.0
         self._exchange = 0
         self._of: dict[str, int] = {}  # the exchange of a request, by its id as written
         self._streams: set[int] = set()  # exchanges whose answer is an event stream
@@ -160,6 +162,8 @@ class _Script:
                 self.case.revision = None if value == "none" else value
             case "partial":
                 self._n = 100
+            case "later":
+                self._late += float(value)
             case "exchange":
                 self._exchange = self._of.get(value, 0) or int(value)
             case _:
@@ -275,7 +279,7 @@ class _Script:
 
     def _add(self, dir: Dir, kind: Kind, data: bytes = b"", **more: Any) -> None:
         self._n += 1
-        self.case.records.append(Record(self._n, self._n / 1000, dir, kind, data, **more))
+        self.case.records.append(Record(self._n, self._n / 1000 + self._late, dir, kind, data, **more))
 
 
 def _headers(parts: list[str]) -> tuple[tuple[str, str], ...]:

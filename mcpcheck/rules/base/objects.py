@@ -125,6 +125,30 @@ def schema_valid(event: Message, session: Session) -> Verdicts:
             yield broken(event, "a schema that is valid in its dialect", f"{at}{_explained(schema, dialect)}")
 
 
+@rule("base.schema.prefer-2020-12", near=("inputSchema", "outputSchema", "requestedSchema"))
+def schema_prefer_2020_12(event: Message, session: Session) -> Verdicts:
+    """Looks at the dialect that schemas name. Another one than 2020-12 is suspect: it is allowed, though not preferred.
+
+    A schema that names none is in 2020-12. The first one of a message that names another is told.
+    """
+    found = [(at, schema.get("$schema", _DIALECT)) for at, schema in json_schemas(event, session) if _is_object(schema)]
+    other = [(at, name) for at, name in found if isinstance(name, str) and not _is_preferred(name)]
+    if other:
+        at, name = other[0]
+        more = f", and {len(other) - 1} more" if len(other) > 1 else ""
+        yield suspect(event, "a schema in JSON Schema 2020-12", f"{at}.$schema is {shown(name)}{more}")
+    elif found:
+        yield holds(event)
+
+
+def _is_object(schema: Any) -> bool:
+    return isinstance(schema, dict)
+
+
+def _is_preferred(dialect: str) -> bool:
+    return dialect.strip().rstrip("#").replace("http://", "https://", 1) == _DIALECT
+
+
 def _dialect_of(name: str) -> Any:
     """The validator class of a dialect; None for a dialect that is not known."""
     from jsonschema.validators import validator_for

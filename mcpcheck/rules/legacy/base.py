@@ -1,5 +1,6 @@
 """legacy.base, legacy.batch: ids within a session, _meta, batches."""
 
+from mcpcheck.rules.legacy.handshakes import name_of
 from mcpcheck.rules.payloads import is_call, shown
 from mcpcheck.rules.places import metas
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
@@ -8,7 +9,7 @@ from mcpcheck.session.call import Call
 from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Batch, Message, Request
-from mcpcheck.wire.record import Dir, header
+from mcpcheck.wire.record import Dir
 
 
 @rule("legacy.base.request.id-unique")
@@ -27,7 +28,7 @@ class RequestIdUnique:
         call = session.call
         if not is_call(request) or request.id is None or call is None or not session.whole:
             return
-        name = self._session(session)
+        name = name_of(session) or ""
         if request.method == "initialize":
             self._begun[name] = self._begun.get(name, 0) + 1
         place = name, self._begun.get(name, 0), request.dir, ids.key(request.id)
@@ -39,12 +40,6 @@ class RequestIdUnique:
         n = before.request.record.n
         verdict = broken if session.one_client or name else suspect
         yield verdict(request, "an id that the session has not used", f"id {shown(request.id)} is that of frame {n}", n)
-
-    @staticmethod
-    def _session(session: Session) -> str:
-        """The id of the HTTP session; nothing on stdio."""
-        head = session.exchange.request if session.exchange else None
-        return (header(head, "mcp-session-id") or "") if head else ""
 
 
 @rule("legacy.base.meta.object")

@@ -3,10 +3,11 @@
 from mcpcheck.rules import shapes
 from mcpcheck.rules.payloads import is_call
 from mcpcheck.rules.places import result_of
-from mcpcheck.rules.registry import Verdicts, broken, holds, rule
+from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Notification, Request
+from mcpcheck.wire.protocol import MODERN
 from mcpcheck.wire.record import Dir
 
 _STUB = {"name": "x", "version": "x"}
@@ -89,3 +90,43 @@ class Initialized:
         elif isinstance(event, Request) and is_call(event) and event.method not in ("ping", "initialize"):
             self._due = None
             yield broken(event, "notifications/initialized first", f"{event.method} without it", answer.record.n)
+
+
+@rule("legacy.lifecycle.init.first")
+class First:
+    """Looks back from initialize: on stdio nothing but pings may have come before it, from either side.
+
+    A log message of the server is suspect. A probe for the stateless era is left alone, and so are HTTP, where several
+    sessions may pass in one recording, and whatever came before the revision of the session could be known, unless it
+    still waits for its answer.
+    """
+
+    def __init__(self) -> None:
+        self._before: Request | Notification | None = None
+        self._begun = False
+
+    def see(self, event: Request | Notification, session: Session) -> Verdicts:
+        if self._begun or session.transport != "stdio" or not session.whole:
+            return
+        if not isinstance(event, Request) or event.method != "initialize":
+            self._before = self._before or (None if event.method == "ping" else event)
+            return
+        self._begun = True
+        if event.dir is Dir.S2C:
+            return
+        early = self._before or _waiting(event, session)
+        if early is None:
+            yield holds(event)
+        else:
+            verdict = suspect if early.method == "notifications/message" else broken
+            said = f"{early.method} of the {early.dir.sender} before it"
+            yield verdict(early, "initialize first", said, event.record.n)
+
+
+def _waiting(opening: Request, session: Session) -> Request | None:
+    """A request of either side, sent before initialize, that still waits for its answer."""
+    for dir in Dir:
+        for call in session.open_calls(dir):
+            if call.request is not opening and call.revision != MODERN and call.request.method != "ping":
+                return call.request
+    return None

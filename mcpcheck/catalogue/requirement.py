@@ -57,6 +57,11 @@ class Requirement:
         return self.id.partition(".")[0]
 
     @property
+    def observable(self) -> bool:
+        """Whether a breach shows on the wire, whatever it takes to cause it. A permission cannot be broken."""
+        return self.observe is not Observe.INTERNAL and self.level is not Level.MAY
+
+    @property
     def url(self) -> str:
         """The page of the newest revision that says it."""
         return self.url_in(max(self.revisions, key=REVISIONS.index))

@@ -1,11 +1,12 @@
-"""Which rule and which scenarios speak of a requirement."""
+"""Which rule and which scenarios speak of a requirement, and how much of the catalogue that is."""
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 
 from mcpcheck.catalogue.requirement import Observe, Requirement
+from mcpcheck.catalogue.unproved import unproved
 from mcpcheck.rules.registry import Rule, rules
 from mcpcheck.scenarios.registry import Scenario, scenarios
 
@@ -31,21 +32,36 @@ def scenarios_of(id: str) -> list[Scenario]:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many requirements of an area can be observed, and how many of all are judged by what."""
+    """How many requirements of an area can be observed, are checked, and are proved: a mutant that breaks it is caught.
+
+    ``wire`` counts those of them that a recording shows by itself; ``wire_excused`` those of these that it only seems
+    to show, each with its reason in tests/unproved.txt.
+    """
 
     area: str
     requirements: int
     observable: int
-    rule: int
-    scenario: int
-    judged: int
+    checked: int
+    proved: int
+    wire: int
+    wire_checked: int
+    wire_proved: int
+    wire_excused: int
 
 
 def cover(area: str, requirements: Iterable[Requirement]) -> Coverage:
     """The coverage of some requirements under a name."""
     all_ = list(requirements)
-    with_rule = {one.id for one in all_ if rule_of(one.id)}
-    with_scenario = {one.id for one in all_ if scenarios_of(one.id)}
-    observable = sum(one.observe is not Observe.INTERNAL for one in all_)
-    judged = len(with_rule | with_scenario)
-    return Coverage(area, len(all_), observable, len(with_rule), len(with_scenario), judged)
+    observable = {one.id for one in all_ if one.observable}
+    checked = {id for id in observable if rule_of(id) or scenarios_of(id)}
+    wire = {one.id for one in all_ if one.id in observable and one.observe is Observe.WIRE}
+    proved = observable - unproved().keys()
+    excused = {id for id in wire if unproved().get(id)}
+    counts = (all_, observable, checked, proved, wire, wire & checked, wire & proved, excused)
+    return Coverage(area, *map(len, counts))
+
+
+def combined(areas: Iterable[Coverage]) -> Coverage:
+    """The sums over all areas."""
+    columns = list(zip(*(astuple(area)[1:] for area in areas), strict=True))
+    return Coverage("total", *map(sum, columns))

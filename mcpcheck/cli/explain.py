@@ -7,6 +7,7 @@ import click
 
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import SITE, Level, Observe, Requirement
+from mcpcheck.catalogue.unproved import unproved
 from mcpcheck.cli import output
 from mcpcheck.cli.coverage import rule_of, scenarios_of
 from mcpcheck.cli.example import cut, shown
@@ -107,10 +108,19 @@ def _checks(sheet: Sheet, one: Requirement) -> None:
     for story in stories:
         sheet.field("scenario", f"{story.name}: {_sentence(story.doc)}", indent=0)
     if not rule and not stories:
-        unchecked = "none: nothing on the wire shows it" if one.observe is Observe.INTERNAL else "none yet"
-        sheet.field("check", "none: either way is fine" if one.level is Level.MAY else unchecked, indent=0)
+        sheet.field("check", _unchecked(one), indent=0)
     if one.official:
         sheet.field("official", f"the official suite's {', '.join(one.official)}", indent=0)
+
+
+def _unchecked(one: Requirement) -> str:
+    """Why nothing checks a requirement."""
+    if one.level is Level.MAY:
+        return "none: either way is fine"
+    if one.observe is Observe.INTERNAL:
+        return "none: nothing on the wire shows it"
+    reason = unproved().get(one.id)
+    return f"none: {reason}" if reason else "none yet"
 
 
 def _examples(sheet: Sheet, one: Requirement) -> None:

@@ -11,7 +11,7 @@ import click
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import Requirement
 from mcpcheck.cli import output
-from mcpcheck.cli.coverage import Coverage, cover, rule_of, scenarios_of
+from mcpcheck.cli.coverage import Coverage, combined, cover, rule_of, scenarios_of
 from mcpcheck.errors import UsageError
 from mcpcheck.report.escape import printable
 from mcpcheck.wire.protocol import REVISIONS
@@ -22,7 +22,7 @@ from mcpcheck.wire.protocol import REVISIONS
 @click.option("--role", type=click.Choice(["client", "server"]), help="Only what this side must obey.")
 @click.option("--revision", type=click.Choice(REVISIONS), help="Only what this revision says.")
 @click.option("--level", type=click.Choice(["MUST", "SHOULD", "MAY"], case_sensitive=False), help="With its NOT.")
-@click.option("--coverage", is_flag=True, help="For each area, how many have a rule and a scenario.")
+@click.option("--coverage", is_flag=True, help="For each area, how many can be observed, are checked, are proved.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
 def command(
     areas: tuple[str, ...], role: str | None, revision: str | None, level: str | None, coverage: bool, as_json: bool
@@ -69,16 +69,34 @@ def _areas(chosen: list[Requirement]) -> list[Coverage]:
 
 
 def _show_coverage(areas: list[Coverage], as_json: bool) -> None:
+    """A table with a line for each area; what the columns mean stands below it."""
+    total = combined(areas)
     if as_json:
-        _json([asdict(area) for area in areas])
+        _json({"areas": [asdict(area) for area in areas], "total": asdict(total)})
         return
-    heads = list(asdict(areas[0]))
-    rows = [list(asdict(area).values()) for area in areas]
-    total = ["total", *(sum(column) for column in list(zip(*rows, strict=True))[1:])]
-    widest = max(len(row[0]) for row in [*rows, total])
-    for row in [heads, *rows, total]:
-        cells = [f"{cell:>{len(head) + 2}}" for head, cell in zip(heads[1:], row[1:], strict=True)]
-        output.show(f"{row[0]:<{widest}}{''.join(cells)}\n")
+    rows = [asdict(area) for area in [*areas, total]]
+    heads = {name: name.replace("wire_", "").replace("wire", "| wire") for name in rows[0]}
+    widest = max(len(row["area"]) for row in rows)
+    for row in [heads, *rows]:
+        cells = [f"{row[name]:>{len(head) + 2}}" for name, head in list(heads.items())[1:]]
+        output.show(f"{row['area']:<{widest}}{''.join(cells)}\n")
+    output.show(f"\n{_LEGEND}{_sum(total)}\n")
+
+
+_LEGEND = """\
+observable: a breach shows from outside. checked: by a rule or a scenario. proved: a mutant that breaks it is caught.
+wire: a recording alone shows it, with how many of these are checked, proved, and excused: in fact no recording can
+decide it, for the reason that tests/unproved.txt gives.
+"""
+
+
+def _sum(total: Coverage) -> str:
+    share = f"{100 * total.wire_proved / total.wire:.0f} %" if total.wire else "none"
+    left = total.wire - total.wire_proved - total.wire_excused
+    return (
+        f"Of {total.wire} requirements that a recording shows, {total.wire_proved} are proved ({share}), "
+        f"{total.wire_excused} are excused, {left} are left."
+    )
 
 
 def _facts(one: Requirement) -> dict[str, Any]:

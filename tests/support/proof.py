@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from mcpcheck.catalogue.load import load
-from mcpcheck.catalogue.requirement import Observe
+from mcpcheck.catalogue.unproved import read
 from mcpcheck.reference.http import HttpServer
 from mcpcheck.reference.server import Server
 from mcpcheck.wire.protocol import REVISIONS
@@ -20,7 +20,8 @@ from mcpcheck.wire.protocol import REVISIONS
 ROOT = Path(__file__).resolve().parent.parent.parent
 UNPROVED = ROOT / "tests" / "unproved.txt"
 HEAD = """\
-# Requirements that can be observed and that no mutant has broken yet, one a line.
+# Requirements that can be observed and that no mutant has broken yet, one a line. Those that a recording alone seems to
+# show have the reason behind them why it cannot decide them after all.
 # Written by `python -m tests.support.proof`; tests/test_coverage.py holds the list to the truth.
 """
 
@@ -89,20 +90,16 @@ def proved() -> set[str]:
 
 
 def observable() -> set[str]:
-    """The ids of the requirements that can be seen from outside at all."""
-    return {requirement.id for requirement in load().values() if requirement.observe is not Observe.INTERNAL}
-
-
-def listed(path: Path = UNPROVED) -> set[str]:
-    """The ids in a list, comments aside."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+    """The ids of the requirements whose breach can be seen from outside at all."""
+    return {requirement.id for requirement in load().values() if requirement.observable}
 
 
 def main() -> None:
-    """Write the list of what is not proved."""
-    unproved = sorted(observable() - proved())
-    UNPROVED.write_text(HEAD + "".join(f"{id}\n" for id in unproved), encoding="utf-8")
+    """Write the list of what is not proved, and keep the reasons."""
+    reasons = read(UNPROVED)
+    lines = ((id, reasons.get(id, "")) for id in sorted(observable() - proved()))
+    text = "".join(f"{id}: {reason}\n" if reason else f"{id}\n" for id, reason in lines)
+    UNPROVED.write_text(HEAD + text, encoding="utf-8")
 
 
 if __name__ == "__main__":

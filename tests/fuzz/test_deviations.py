@@ -49,6 +49,9 @@ async def faults(kind: str, stimulus: Stimulus) -> list[Verdict]:
     return [verdict for verdict in found if verdict.frames and max(verdict.frames) > before]
 
 
+UNSEEN = {"params.invented_cursor"}
+"""What a recording alone does not show to be wrong: a client may have kept the cursor from before."""
+
 PAIRS = [(bent, kind) for kind in ("stdio", "http") for bent in deviations(kind)]
 
 
@@ -73,7 +76,7 @@ def test_a_deviation_breaks_what_it_names_and_nothing_else(bent: Deviation, kind
     each_value()
     undeclared = {id for id in broken if not any(id == area or id.startswith(area + ".") for area in allowed)}
     assert not undeclared - set(_of_templates(bent, kind))
-    if set(bent.breaks) & judgeable():
+    if set(bent.breaks) & judgeable() and bent.name not in UNSEEN:
         assert outcomes & set(bent.breaks)
 
 

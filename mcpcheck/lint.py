@@ -58,10 +58,9 @@ def lint(
         try:
             for capture in open_any(file):
                 homes[capture.name] = capture.file
+                shown = chosen - catalogue.select(capture.unseen) if capture.unseen else chosen
                 with _few_collections():
-                    info = judge_capture(
-                        capture, ledger, chosen - capture.unseen, role=role, revision=revision, progress=progress
-                    )
+                    info = judge_capture(capture, ledger, shown, role=role, revision=revision, progress=progress)
                 sessions.append(info)
                 notes += [fault for fault in capture.faults if fault not in notes]
                 notes += [f"{capture.name}: {note}" for note in capture.notes]
@@ -143,6 +142,10 @@ def judge_capture(
     for id, blames, times in engine.held():
         if role in {"both", blames}:
             ledger.hold(id, times)
+    capture.notes += [
+        f"revision {version} is not known to this mcpcheck: its messages are judged by what holds in every revision"
+        for version in engine.session.unknown_revisions
+    ]
     catalogue = load()
     ledger.consider(
         id for id in chosen if revisions & set(catalogue[id].revisions) and catalogue[id].holds_on(transport)

@@ -48,6 +48,9 @@ class Messages:
     _count: int = 0
     _guessed: int = 0
     _untold: int = 0
+    _mixed: int = 0
+    _murky: bool = False  # the id of the message is that of several open requests
+    _versions: set[str] = field(default_factory=set)
     _twice: int = 0
     _other: int = 0
 
@@ -75,12 +78,22 @@ class Messages:
             yield self._opening(found.value)
         lost = any(self._guess.is_stray(one, classify(one)) for one in _each(found.value))
         dir = self._dir(found)
-        if dir is not None:
-            yield Record(n, self._time(found), dir, Kind.LINE, found.text)
-            return
-        self._untold += 1
-        if lost:
+        if self._mixes(found.value) or self._murky:
+            self._mixed += 1
             yield from self._gap(n)
+        elif dir is not None:
+            yield Record(n, self._time(found), dir, Kind.LINE, found.text)
+        else:
+            self._untold += 1
+            if lost:
+                yield from self._gap(n)
+
+    def _mixes(self, value: Any) -> bool:
+        """Whether sessions of several revisions are mixed from here on: what belongs to which is not known."""
+        result = value.get("result") if isinstance(value, dict) else None
+        if isinstance(result, dict) and "serverInfo" in result and isinstance(result.get("protocolVersion"), str):
+            self._versions.add(result["protocolVersion"])
+        return len(self._versions) > 1
 
     def _opening(self, value: Any) -> Record:
         """What comes before the first message: nothing, or what nobody has seen."""
@@ -111,6 +124,8 @@ class Messages:
                 sure = None
             stated = self._by_label(found.label, sure)
             self._guessed += 1
+        murky = [self._guess.is_murky(one, kind, stated) for one, kind in kinds]
+        self._murky = any(murky)
         for one, kind in kinds:
             self._guess.note(one, kind, stated)
         return stated
@@ -134,7 +149,9 @@ class Messages:
             said += f"; direction guessed of {'all' if self._guessed == self._count else f'{self._guessed:,}'}"
         yield said
         if self._untold:
-            yield f"{self._untold:,} of these not judged, since either side may have sent them"
+            yield f"{self._untold:,} not judged, since either side may have sent them"
+        if self._mixed:
+            yield f"{self._mixed:,} not judged, since sessions with the same ids, or of several revisions, are mixed"
         if self._twice:
             yield f"{self._twice:,} not judged, since the message before is the very same"
         if self._other:

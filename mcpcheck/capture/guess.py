@@ -74,6 +74,7 @@ class Guess:
     def __init__(self) -> None:
         self._open: dict[Dir, OrderedDict[Key, str]] = {dir: OrderedDict() for dir in Dir}
         self._tokens: dict[Dir, OrderedDict[Key, None]] = {dir: OrderedDict() for dir in Dir}
+        self._murky: dict[Dir, OrderedDict[Key, None]] = {dir: OrderedDict() for dir in Dir}
         self._unknown: OrderedDict[Key, None] = OrderedDict()  # open requests that either side may have sent
         self._last: dict[Dir, Any] = {}  # the id of the last request
 
@@ -84,6 +85,20 @@ class Guess:
         if kind is Notification:
             return self._notification(value)
         return self._answer(value) if isinstance(value, dict) and "method" not in value else None
+
+    def is_murky(self, value: Any, kind: type[Message] | None, dir: Dir | None) -> bool:
+        """Whether several open requests of one side have this id, so that their answers cannot be told apart.
+
+        That stays so for the id: nobody knows which request its next answer belongs to.
+        """
+        if dir is None or not isinstance(value, dict) or "id" not in value or kind is Notification:
+            return False
+        id = key(value["id"])
+        if kind is not Request:
+            return id in self._murky[dir.other]
+        if id in self._open[dir]:
+            _keep(self._murky[dir], id, None)
+        return id in self._murky[dir]
 
     def is_stray(self, value: Any, kind: type[Message] | None) -> bool:
         """Whether something is meant as an answer to what was not seen."""
@@ -116,13 +131,13 @@ class Guess:
         return _only([dir for dir in Dir if self._is_next(dir, id)])
 
     def _is_next(self, dir: Dir, id: Any) -> bool:
-        """Whether an id is the one that a side that counts would use now."""
+        """Whether a side that counts would use this id now, and the other side, as far as it is known, would not."""
+        own, other = self._last.get(dir), self._last.get(dir.other)
         if type(id) is not int:
             return False
-        last = self._last.get(dir)
-        if type(last) is int:
-            return id == last + 1
-        return dir not in self._last and id in (0, 1)
+        if type(own) is int:
+            return id == own + 1 and (dir.other in self._last or id > 1)
+        return dir not in self._last and id in (0, 1) and type(other) is int and id <= other
 
     def _notification(self, value: dict[str, Any]) -> Dir | None:
         method = value["method"]

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from mcpcheck.capture.bare import is_of_mcp
 from mcpcheck.capture.har_order import Answered, in_order, is_stream
+from mcpcheck.wire.protocol import PROTOCOL_VERSION
 from mcpcheck.wire.record import Record, RequestHead, ResponseHead, header
 
 UNSEEN: Final = frozenset(
@@ -28,32 +29,17 @@ UNSEEN: Final = frozenset(
 )
 """What no archive shows."""
 
-_OF_REQUEST_HEADERS: Final = frozenset(
-    {
-        "http.headers.mcp-method",
-        "http.headers.mcp-name",
-        "http.param.base64-markers",
-        "http.send.accept-both",
-        "http.version.header-matches-meta",
-        "http.version.header-present",
-        "legacy.http.get.accept",
-        "legacy.http.post.accept",
-        "legacy.http.version-header.client-sends",
-        "legacy.http.version-header.negotiated",
-    }
-)
-_OF_ANSWER_HEADERS: Final = frozenset(
-    {"http.compat.no-session-id", "http.response.content-type", "http.sse.accel-buffering"}
-)
+_OF_HEADERS: Final = frozenset({"http", "legacy.http"})
+"""What an archive does not show either that leaves headers out."""
 
 
 @dataclass(slots=True)
 class Session:
-    """The exchanges with one origin that has an MCP endpoint, as records."""
+    """The exchanges with one origin that has an MCP endpoint, as records. ``unseen``: ids, or what ids begin with."""
 
     url: str
+    transport: str
     records: Iterator[Record]
-    units: int
     unseen: frozenset[str]
     notes: list[str] = field(default_factory=list)
 
@@ -82,17 +68,32 @@ def _session(entries: list[Answered], place: tuple[str, str], others: set[tuple[
     at_endpoint = [entry for entry in own if entry.place == place]
     notes = [f"endpoint guessed: {place[0]}{place[1]}"]
     unseen = UNSEEN
-    if any(not entry.request.headers for entry in at_endpoint):
-        unseen |= _OF_REQUEST_HEADERS
-        notes.append("request headers were left out of the archive, and are not judged")
-    if any(entry.response and not entry.headers_seen for entry in at_endpoint):
-        unseen |= _OF_ANSWER_HEADERS
-        notes.append("headers of answers were left out of the archive, and are not judged")
-    missing = sum(entry.lacks_body for entry in at_endpoint)
+    if any(not entry.request.headers or (entry.response and not entry.headers_seen) for entry in at_endpoint):
+        unseen |= _OF_HEADERS
+        notes.append("headers are missing from the archive: rules of HTTP are not judged")
+    carriers = [entry for entry in own if entry.place == place or entry.is_stream]
+    missing = sum(entry.lacks_body for entry in carriers)
     if missing:
-        notes.append(f"{missing:,} bodies were left out of the archive")
-    whole = not missing and not _overlap(at_endpoint)
-    return Session(place[0] + place[1], in_order(own, whole=whole), len(own), unseen, notes)
+        notes.append(f"bodies missing from the archive: {missing:,}")
+    whole = not missing and _begins(at_endpoint) and not _overlap(carriers)
+    transport = "sse" if any(_is_answered_elsewhere(entry) for entry in at_endpoint) else "http"
+    return Session(place[0] + place[1], transport, in_order(own, whole=whole), unseen, notes)
+
+
+def _is_answered_elsewhere(entry: Answered) -> bool:
+    """Whether a request was taken in as clients of HTTP+SSE expect it, whose stream the archive need not have."""
+    accepts = (header(entry.request, "accept") or "").lower()
+    value = _json(entry.body)
+    asks = isinstance(value, dict) and "method" in value and "id" in value
+    return asks and entry.response is not None and entry.response.status == 202 and "event-stream" not in accepts
+
+
+def _begins(entries: list[Answered]) -> bool:
+    """Whether the first message that was posted begins a session, or belongs to none."""
+    first = next((value for entry in entries if isinstance(value := _json(entry.body), dict)), {})
+    return first.get("method") in ("initialize", "server/discover") or PROTOCOL_VERSION in _dict(
+        _dict(first, "params"), "_meta"
+    )
 
 
 def _overlap(entries: list[Answered]) -> bool:

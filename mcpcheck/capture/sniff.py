@@ -133,7 +133,7 @@ def _archive(source: Source, value: Any) -> Iterator[Capture]:
     if not found:
         raise _no_session(source, "it is a HAR without MCP traffic: no POST has a message of the protocol as its body")
     for session in found:
-        header = Header("", "http", {"url": session.url})
+        header = Header("", session.transport, {"url": session.url})
         yield Capture(header, "", session.records, notes=session.notes, unseen=session.unseen)
 
 

@@ -37,7 +37,8 @@ class Capture:
 
     ``faults`` says what was wrong with the file and did not keep it from being read, ``notes`` what else a reader of
     verdicts has to know; both are complete when the records are at their end. ``unseen`` are the ids of requirements
-    that this kind of recording cannot show. ``file`` is what was opened, and ``share`` how much of it has been read.
+    (or what they begin with) that this kind of recording cannot show. ``file`` is what was opened, ``share`` how much
+    of it has been read.
     """
 
     header: Header

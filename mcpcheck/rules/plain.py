@@ -90,6 +90,8 @@ def look(event: Message, session: Session) -> int:
     record, obj = event.record, event.obj
     if event.text.faults or event.in_batch or obj.get("jsonrpc") != "2.0" or not record.data.isascii():
         return 0
+    if session.revision is None:  # which shape a thing has to have depends on it
+        return 0
     seen = _TEXT if record.end else 0
     if isinstance(event, Answer):
         result = obj.get("result")

@@ -14,7 +14,6 @@ from mcpcheck.session import ids
 from mcpcheck.session.call import Call, Exchange
 from mcpcheck.session.eras import Eras
 from mcpcheck.session.orphans import Orphan, Orphans
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.rounds import Rounds
 from mcpcheck.session.seen import Seen
 from mcpcheck.session.strays import Strays
@@ -37,12 +36,16 @@ from mcpcheck.wire.event import (
     Request,
 )
 from mcpcheck.wire.protocol import LEGACY, LOG_LEVEL, PROTOCOL_VERSION, SUBSCRIPTION_ID
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, Kind, header
 
 __all__ = ["Call", "Exchange", "Session"]
 
 MOST_OPEN = 10_000
 """How many requests may wait for an answer; more than any session has that is not broken."""
+
+MOST_ALIKE = 20
+"""How many of them may have the same id."""
 
 BATCHES = "2025-03-26"
 """The only revision that has JSON-RPC batches."""
@@ -96,6 +99,11 @@ class Session:
     def stateless(self) -> bool:
         """Whether the event belongs to the era of per-request _meta, in which servers send no requests."""
         return self.revision is not None and self.revision not in LEGACY
+
+    @property
+    def unknown_revisions(self) -> tuple[str, ...]:
+        """The versions that messages have named, and nobody has refused, which are no released revision."""
+        return tuple(self._eras.unknown)
 
     def open_calls(self, sender: Dir = Dir.C2S) -> list[Call]:
         """Requests of one side that wait for an answer, oldest first."""
@@ -245,6 +253,7 @@ class Session:
         if used:
             self._settled[event.dir].discard(place[1])
         self._forget_oldest()
+        self._forget_alike(same)
         self.attempt = self._rounds.asked(call)
         if event.method == "subscriptions/listen":
             self._listens[place[1]] = call
@@ -379,11 +388,17 @@ class Session:
         return True
 
     def _forget_oldest(self) -> None:
-        """Past a number of open requests the oldest is forgotten, and with it that the recording shows everything."""
+        """Past a number of open requests the oldest are forgotten, and with them that the recording shows all."""
         if len(self._open) > MOST_OPEN:
             self.whole = False
             for call in list(next(iter(self._open.values()))):
                 self._drop(call)
+
+    def _forget_alike(self, same: list[Call]) -> None:
+        """The same for open requests of one id."""
+        if len(same) > MOST_ALIKE:
+            self.whole = False
+            self._drop(same[0])
 
     # what an answer teaches
 

@@ -2,7 +2,7 @@
 
 from mcpcheck.rules.registry import Verdicts, holds, rule, suspect
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Notification, Request
+from mcpcheck.wire.event import Request
 from mcpcheck.wire.record import Dir
 
 _NEEDS = {
@@ -13,29 +13,19 @@ _NEEDS = {
     "resources/read": "resources",
     "completion/complete": "completions",
 }
-_TELLS = {
-    "notifications/tools/list_changed": "tools",
-    "notifications/prompts/list_changed": "prompts",
-    "notifications/resources/list_changed": "resources",
-    "notifications/resources/updated": "resources",
-}
 
 
-@rule("trust.capabilities.respected", on=(*_NEEDS, *_TELLS))
-def capabilities_respected(event: Request | Notification, session: Session) -> Verdicts:
-    """Looks at what is asked of a server, and told by it, after it has declared its capabilities.
+@rule("trust.capabilities.respected", on=_NEEDS, sender=Dir.C2S)
+def capabilities_respected(request: Request, session: Session) -> Verdicts:
+    """Looks at what a client asks of a server that has told its capabilities. What it never declared is suspect.
 
-    A client that asks for a feature which the server never declared is suspect, and so is a server that tells of one.
-    Where several clients may speak, what they ask is left alone: one may not have seen the declaration. Prompts, log
-    messages and what a server asks of a client have rules of their own.
+    Where several clients may speak it is left alone: one may not have seen the declaration. Prompts, log messages,
+    subscriptions and what a server asks of a client have rules of their own.
     """
-    if event.dir is Dir.C2S:
-        needed = _NEEDS.get(event.method) if session.one_client else None
-    else:
-        needed = _TELLS.get(event.method)
-    if needed is None or not session.discovered or not session.whole:
+    needed = _NEEDS.get(request.method)
+    if needed is None or not session.discovered or not session.one_client or not session.whole:
         return
     if needed in session.declared:
-        yield holds(event)
+        yield holds(request)
     else:
-        yield suspect(event, f"the capability {needed} for {event.method}", f"{needed} was never declared")
+        yield suspect(request, f"the capability {needed} for {request.method}", f"{needed} was never declared")

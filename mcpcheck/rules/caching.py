@@ -5,10 +5,10 @@ from typing import Any
 from mcpcheck.rules.payloads import integral, shown
 from mcpcheck.rules.places import LISTS, complete, result_of
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import header
 
 _CACHEABLE = ("server/discover", *LISTS, "resources/read")

@@ -5,9 +5,9 @@ from urllib.parse import unquote
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import LISTS
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Request
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, header
 
 _NEAR = ("nextCursor", "cursor")

@@ -7,9 +7,9 @@ from mcpcheck.rules.payloads import integral, is_call, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Notification, Request
+from mcpcheck.wire.recent import Recent
 
 _METHOD = "notifications/progress"
 

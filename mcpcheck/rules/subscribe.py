@@ -8,10 +8,10 @@ from mcpcheck.rules.places import result_of
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
 from mcpcheck.session import ids
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import SUBSCRIPTION_ID
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

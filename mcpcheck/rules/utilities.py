@@ -8,10 +8,10 @@ from mcpcheck.rules.places import LISTS, complete
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.secrets import secrets_within
 from mcpcheck.rules.shapes import without
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import LOG_LEVEL, SUBSCRIPTION_ID
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 _MOST_VALUES = 100

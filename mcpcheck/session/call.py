@@ -17,7 +17,6 @@ class Call:
     answers: list[Answer] = field(default_factory=list)
     notifications: int = 0
     cancelled: bool = False
-    lost: bool = False  # its exchange ended without an answer
     stream: int | None = None  # HTTP+SSE: the exchange of the event stream of its client
 
     @property

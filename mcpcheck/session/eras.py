@@ -104,9 +104,10 @@ class Eras:
         methods whatever their _meta.
         """
         method = call.request.method
-        if call.revision is None and _code(answer) == UNSUPPORTED_VERSION and method != "initialize":
+        asked = call.request.meta.get(PROTOCOL_VERSION)
+        if call.revision is None and _code(answer) == UNSUPPORTED_VERSION and isinstance(asked, str):
             self._just_beyond = False
-            self._forget(call.request.meta.get(PROTOCOL_VERSION))
+            self._forget(asked)
             return MODERN
         shown = _code(answer) in MODERN_ERRORS or _is_modern(answer.result, method)
         if method == "server/discover" and answer.has_error and self._default is None:

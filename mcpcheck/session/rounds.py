@@ -2,24 +2,27 @@
 
 from typing import Any
 
+from mcpcheck.session import ids
 from mcpcheck.session.call import Call
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import INPUT_METHODS, NAMED_BY
+from mcpcheck.wire.recent import Recent
 
-_MOST = 200
-"""How many requests for input may wait for their retry; older ones are forgotten."""
+_MOST = 20
+"""How many requests for the same thing may wait for their retry; older ones are forgotten."""
 
 
 class Rounds:
     """Remembers the calls that were answered with input_required until they are repeated."""
 
     def __init__(self) -> None:
-        self._waiting: list[Call] = []
+        self._waiting: Recent[tuple[str, ids.Key], list[Call]] = Recent(100)
 
     def answered(self, call: Call, answer: Answer) -> None:
         """A result came; input_required is kept."""
         if call.request.method in INPUT_METHODS and answer.result.get("resultType") == "input_required":
-            self._waiting = [*self._waiting[-_MOST:], call]
+            subject = _subject(call)
+            self._waiting[subject] = [*self._waiting.get(subject, [])[1 - _MOST :], call]
 
     def asked(self, call: Call) -> Call | None:
         """The call that a request repeats; None where it brings no input, or what it repeats was not seen."""
@@ -29,15 +32,15 @@ class Rounds:
         responses, state = request.param("inputResponses"), request.param("requestState")
         if responses is None and state is None:
             return None
-        alike = [old for old in self._waiting if _subject(old) == _subject(call)]
+        alike = self._waiting.get(_subject(call), [])
         fitting = [old for old in alike if _fits(old, responses, state)]
         return fitting[-1] if fitting else alike[-1] if len(alike) == 1 else None
 
 
-def _subject(call: Call) -> tuple[str, Any]:
+def _subject(call: Call) -> tuple[str, ids.Key]:
     """What a request is about: its method, and the tool, prompt or resource."""
     method = call.request.method
-    return method, call.request.param(NAMED_BY[method])
+    return method, ids.key(call.request.param(NAMED_BY[method]))
 
 
 def _fits(old: Call, responses: Any, state: Any) -> bool:

@@ -16,9 +16,9 @@ MOST = 50_000
 class Seen:
     """Which ids one side has used. ``forgetful``: some are forgotten, so that a missing one may have been there."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self.forgetful = False
-        self._most = most
+        self._most = MOST if most is None else most
         self._starts: list[int] = []  # of ranges that neither meet nor overlap, in order
         self._ends: list[int] = []  # and the first number behind each
         self._others: OrderedDict[ids.Key, None] = OrderedDict()

@@ -85,6 +85,7 @@ class Session:
         self._settled = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids whose request has an answer
         self._levels = {Dir.C2S: 0, Dir.S2C: 0}  # how many open requests have set a log level
         self._exchanges: Recent[int, Exchange] = Recent()
+        self._lost = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids whose exchange ended without an answer
         self._unread = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids of objects that were no message
         self._sent = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids of requests, in whatever era
         self._last_unreadable = {Dir.C2S: 0, Dir.S2C: 0}
@@ -121,6 +122,10 @@ class Session:
     def was_unreadable(self, sender: Dir, id: Any) -> bool:
         """Whether that side sent something with this id that was no message."""
         return ids.key(id) in self._unread[sender]
+
+    def was_lost(self, sender: Dir, id: Any) -> bool:
+        """Whether a request of that side with that id lost its exchange before it had an answer, and has none since."""
+        return ids.key(id) in self._lost[sender]
 
     def unreadable_from(self, sender: Dir) -> int:
         """The frame of the last thing of one side that was no message; 0 where there was none."""
@@ -289,7 +294,9 @@ class Session:
         asker = call.request.dir
         if self._drop(call):
             self.pending += self._orphans.answered(asker, call)
-        self._settled[asker].add(ids.key(call.request.id))
+        key = ids.key(call.request.id)
+        self._settled[asker].add(key)
+        self._lost[asker].discard(key)
 
     def _orphan(self, event: Answer, asker: Dir) -> None:
         if self.near is not None:
@@ -366,7 +373,7 @@ class Session:
         if exchange.may_be_resumed or exchange.answered_elsewhere:
             return
         for call in list(exchange.calls.values()):
-            call.lost = True
+            self._lost[call.request.dir].add(ids.key(call.request.id))
             self._drop(call)
 
     def _exited(self, event: Exited) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from mcpcheck.wire.event import Batch, Event, Message, NotJson, Payload
 from mcpcheck.wire.record import Dir, Kind
 
-_MOST_LINES = 10_000
-_MOST_BYTES = 1 << 20
+MOST_LINES = 10_000
+MOST_BYTES = 1 << 20
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -71,7 +71,7 @@ class _Group:
 
     @property
     def full(self) -> bool:
-        return len(self.lines) >= _MOST_LINES or self.size >= _MOST_BYTES
+        return len(self.lines) >= MOST_LINES or self.size >= MOST_BYTES
 
     @property
     def value(self) -> Any:

@@ -7,9 +7,9 @@ stream. Only this tells one client from another.
 from urllib.parse import unquote, urljoin, urlsplit
 
 from mcpcheck.session.call import Call, Exchange
-from mcpcheck.session.recent import Recent
 from mcpcheck.wire import sse
 from mcpcheck.wire.event import Event, NotJson
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, Kind
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.seen import Seen
 from mcpcheck.wire.event import Answer
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 

@@ -26,6 +26,7 @@ from mcpcheck.wire.event import (
     TimedOut,
 )
 from mcpcheck.wire.jsontext import JsonText
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead, header
 
 _LIFE: dict[str, type[Event]] = {
@@ -47,8 +48,8 @@ class Decoder:
 
     def __init__(self, endpoint: str | None = None) -> None:
         self._endpoint = endpoint
-        self._requests: dict[int, RequestHead] = {}
-        self._responses: dict[int, ResponseHead] = {}
+        self._requests: Recent[int, RequestHead] = Recent()
+        self._responses: Recent[int, ResponseHead] = Recent()
 
     def decode(self, record: Record) -> Iterator[Event]:
         """Every record decodes to something; nothing that a peer sends raises here."""

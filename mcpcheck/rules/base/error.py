@@ -7,7 +7,6 @@ from mcpcheck.catalogue.schemas import Schemas
 from mcpcheck.rules.payloads import integral, is_due, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.call import Call
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
 from mcpcheck.wire.protocol import (
@@ -26,6 +25,7 @@ from mcpcheck.wire.protocol import (
     UNSUPPORTED_VERSION,
     URL_ELICITATION_REQUIRED,
 )
+from mcpcheck.wire.recent import Recent
 
 _STANDARD = frozenset({PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR})
 _DEFINED = frozenset({HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION})

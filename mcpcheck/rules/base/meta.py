@@ -8,7 +8,6 @@ from mcpcheck.rules.payloads import is_call, is_due, shown
 from mcpcheck.rules.places import metas
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import schemas_of
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Request
 from mcpcheck.wire.protocol import (
@@ -20,6 +19,7 @@ from mcpcheck.wire.protocol import (
     SERVER_INFO,
     SUBSCRIPTION_ID,
 )
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 LABEL = re.compile(r"[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?")

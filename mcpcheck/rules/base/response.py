@@ -4,9 +4,9 @@ from mcpcheck.rules.payloads import answers_nothing, is_call, is_due, malformed,
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule
 from mcpcheck.session.call import Call
 from mcpcheck.session.orphans import Orphan
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Aborted, Answer, Closed, Event, Exited, NotMessage, TimedOut
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 _PROMPT = frozenset(

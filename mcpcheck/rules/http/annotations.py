@@ -7,9 +7,9 @@ from typing import Any
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import listed
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Request
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 _KEY = "x-mcp-header"

@@ -4,12 +4,12 @@ from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Exchange
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.session.strays import Stray
 from mcpcheck.wire import sse
 from mcpcheck.wire.event import Aborted, Answer, Closed, Event, HttpResponse, Message, Notification, SseNoData
 from mcpcheck.wire.protocol import LEGACY
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, Kind, header
 
 _JSON = "application/json"

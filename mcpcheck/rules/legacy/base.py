@@ -5,10 +5,9 @@ from mcpcheck.rules.payloads import is_call, shown
 from mcpcheck.rules.places import metas
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
-from mcpcheck.session.call import Call
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Batch, Message, Request
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 
@@ -21,7 +20,7 @@ class RequestIdUnique:
     """
 
     def __init__(self) -> None:
-        self._used: Recent[tuple[str, int, Dir, ids.Key], Call] = Recent()
+        self._used: Recent[tuple[str, int, Dir, ids.Key], int] = Recent()  # the frame of the request
         self._begun: Recent[str, int] = Recent()  # by session: how often it was initialized
 
     def see(self, request: Request, session: Session) -> Verdicts:
@@ -32,12 +31,11 @@ class RequestIdUnique:
         if request.method == "initialize":
             self._begun[name] = self._begun.get(name, 0) + 1
         place = name, self._begun.get(name, 0), request.dir, ids.key(request.id)
-        before = self._used.get(place)
-        self._used[place] = call
-        if before is None or before.lost:
+        n = self._used.get(place)
+        self._used[place] = request.record.n
+        if n is None or session.was_lost(request.dir, request.id):
             yield holds(request)
             return
-        n = before.request.record.n
         verdict = broken if session.one_client or name else suspect
         yield verdict(request, "an id that the session has not used", f"id {shown(request.id)} is that of frame {n}", n)
 

@@ -7,9 +7,9 @@ from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Event, Notification, Request
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 _METHOD = "notifications/cancelled"
@@ -37,14 +37,14 @@ class InProgress:
     """
 
     def __init__(self) -> None:
-        self._answered: Recent[Place, Answer] = Recent(1000)
+        self._answered: Recent[Place, tuple[int, float]] = Recent(1000)  # the frame and the time of the answer
 
     def see(self, event: Answer | Notification, session: Session) -> Verdicts:
         if isinstance(event, Answer):
             if session.call is not None and not _makes_task(event):
                 place = _place(event, session, session.call.request.dir, session.call.request.id)
                 if place is not None:
-                    self._answered[place] = event
+                    self._answered[place] = (event.record.n, event.record.t)
         elif event.method == _METHOD and type(event.param("requestId")) in (str, int):
             yield from self._cancelled(event, session)
 
@@ -56,11 +56,11 @@ class InProgress:
         if session.open_call(note.dir, id) is not None:
             yield holds(note)
             return
-        answer = self._answered.get(place)
-        waited = note.record.t - answer.record.t if answer else 0
-        if answer is not None and waited > _GRACE:
+        n, answered = self._answered.get(place, (0, note.record.t))
+        waited = note.record.t - answered
+        if waited > _GRACE:
             said = f"id {shown(id)} was answered {waited:.0f} s before"
-            yield suspect(note, "the id of a request in progress", said, answer.record.n)
+            yield suspect(note, "the id of a request in progress", said, n)
 
 
 @rule("legacy.cancel.request.task-cancel", on=(*_AUGMENTED, *_ABOUT_TASKS, _METHOD))

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, header
 
 Capabilities = dict[str, Any]

@@ -4,11 +4,11 @@ from mcpcheck.rules.http.send import accepted, accepts, single_message
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.call import Call, Exchange
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.session.strays import Stray
 from mcpcheck.wire import sse
 from mcpcheck.wire.event import Answer, Closed, HttpRequest, HttpResponse, Message, Request, SseNoData
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, Kind, RequestHead, header
 
 

@@ -2,16 +2,17 @@
 
 from urllib.parse import unquote
 
+from mcpcheck.rules.legacy.fences import FENCES, Fences
+from mcpcheck.rules.legacy.handshakes import Handshakes, name_of
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
-from mcpcheck.session.recent import Recent
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification, Request
-from mcpcheck.wire.record import Dir, header
+from mcpcheck.wire.recent import Recent
+from mcpcheck.wire.record import Dir
 
 _SUBSCRIBE, _UNSUBSCRIBE = "resources/subscribe", "resources/unsubscribe"
 _UPDATED = "notifications/resources/updated"
-_FENCES = ("ping", "tools/list", "tools/call", "resources/read", "resources/list")
 _MOST_PARTS = 100
 
 
@@ -33,67 +34,61 @@ def list_changed_shape(note: Notification, session: Session) -> Verdicts:
         yield holds(note)
 
 
-@rule("legacy.resources.updated.subscribed-only", on=(_SUBSCRIBE, _UNSUBSCRIBE, _UPDATED, *_FENCES))
+@rule("legacy.resources.updated.subscribed-only", on=("initialize", _SUBSCRIBE, _UNSUBSCRIBE, _UPDATED, *FENCES))
 class UpdatedSubscribedOnly:
     """Looks for the subscription behind each resources/updated, in sessions that the recording shows from their start.
 
     One is there if it was asked for, whatever came of that, for the same URI or for one above it. In a session without
     any, an update is broken; among subscriptions to other URIs it is suspect, for what belongs to a resource is the
-    server's to say. So it is after an unsubscribe that was granted, once the server has answered a later request, too.
+    server's to say. So it is after an unsubscribe that was granted, once the update cannot have been under way before.
     """
 
     def __init__(self) -> None:
-        self._sessions: Recent[str, int] = Recent()  # the frame of the last subscribe
+        self._handshakes = Handshakes()
+        self._fences = Fences()
+        self._subscribed: Recent[str, int] = Recent()  # the frame of the last subscribe of a session
         self._ended: Recent[tuple[str, str], int] = Recent()  # by URI: the frame that ended it; 0 while it lasts
-        self._answered = 0  # stdio: the newest request of the client that has an answer
 
     def see(self, event: Request | Notification | Answer, session: Session) -> Verdicts:
-        id = _session_id(session)
-        if id is None:
+        if isinstance(event, Answer):
+            self._handshakes.learn(event, session)
+        name = name_of(session)
+        if name is None:
             return
         match event:
             case Request():
                 if event.dir is Dir.C2S and event.method == _SUBSCRIBE:
-                    self._sessions[id] = event.record.n
-                    self._ended[id, _alike(event.param("uri"))] = 0
+                    self._subscribed[name] = event.record.n
+                    self._ended[name, _alike(event.param("uri"))] = 0
             case Answer():
-                self._take(event, id, session)
+                self._take(event, name, session)
             case Notification():
                 if event.dir is Dir.S2C and isinstance(event.param("uri"), str):
-                    yield from self._updated(event, id, session)
+                    yield from self._updated(event, name, session)
 
-    def _take(self, answer: Answer, id: str, session: Session) -> None:
+    def _take(self, answer: Answer, name: str, session: Session) -> None:
+        self._fences.learn(answer, session)
         request = session.call.request if session.call else None
-        if request is None or answer.dir is Dir.C2S or session.transport != "stdio":
+        if request is None or request.method != _UNSUBSCRIBE or not answer.has_result:
             return
-        self._answered = max(self._answered, request.record.n)
-        key = id, _alike(request.param("uri"))
-        again = self._sessions.get(id, 0) > request.record.n
-        if request.method == _UNSUBSCRIBE and answer.has_result and key in self._ended and not again:
+        key = name, _alike(request.param("uri"))
+        again = self._subscribed.get(name, 0) > request.record.n
+        if key in self._ended and not again:
             self._ended[key] = answer.record.n
 
-    def _updated(self, note: Notification, id: str, session: Session) -> Verdicts:
-        ends = [self._ended[id, part] for part in _parts(note.param("uri")) if (id, part) in self._ended]
+    def _updated(self, note: Notification, name: str, session: Session) -> Verdicts:
+        ends = [self._ended[name, part] for part in _parts(note.param("uri")) if (name, part) in self._ended]
         uri = shown(note.param("uri"))
-        if any(not end or end > self._answered for end in ends):
+        if any(not end or not self._fences.between(end, note, session) for end in ends):
             yield holds(note)
-        elif self._ended.forgetful or not session.whole or not session.told_capabilities:
+        elif self._ended.forgetful or not session.whole or self._handshakes.of(session) is None:
             return
         elif ends:
             yield suspect(note, "no update after unsubscribe", f"one for {uri}", max(ends))
-        elif id in self._sessions:
+        elif name in self._subscribed:
             yield suspect(note, "an update for a resource with a subscription", f"one for {uri}")
         else:
             yield broken(note, "an update for a resource with a subscription", f"one for {uri}, before any subscribe")
-
-
-def _session_id(session: Session) -> str | None:
-    """Which session a message belongs to, where the recording shows all of it: on HTTP, from its initialize on."""
-    if session.transport == "stdio":
-        return ""
-    head = session.exchange.request if session.exchange else None
-    id = header(head, "mcp-session-id") if head else None
-    return id if id is not None and session.settled_version(id) is not None else None
 
 
 def _alike(uri: object) -> str:

@@ -12,9 +12,9 @@ V = TypeVar("V")
 class Recent(OrderedDict[K, V]):
     """A dictionary of at most ``most`` entries. ``forgetful``: some are gone, what is missing may have been there."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int | None = None) -> None:
         super().__init__()
-        self.most = most
+        self.most = MOST if most is None else min(most, MOST)
         self.forgetful = False
 
     def __setitem__(self, key: K, value: V) -> None:

@@ -46,6 +46,23 @@ def _plain(item: Any) -> Any:
     return emptied(item, "icons")
 
 
+@rule("legacy.resources.resource.uri-unique", on="resources/list", sender=Dir.S2C)
+def resource_uri_unique(answer: Answer, session: Session) -> Verdicts:
+    """Compares the URIs on one page of resources/list. Two equal entries are suspect."""
+    first: dict[str, Any] = {}
+    wrong = False
+    for at, item in listed(answer, session, "resources/list"):
+        uri = item.get("uri") if isinstance(item, dict) else None
+        if isinstance(uri, str) and uri in first:
+            wrong = True
+            judged = suspect if first[uri] == item else broken
+            yield judged(answer, "URIs that differ", f"{at}.uri is {shown(uri)}, once more")
+        elif isinstance(uri, str):
+            first[uri] = item
+    if first and not wrong:
+        yield holds(answer)
+
+
 @rule("resources.templates.result-shape", on="resources/templates/list")
 @rule("legacy.resources.templates.result-shape", on="resources/templates/list")
 def templates_result_shape(answer: Answer, session: Session) -> Verdicts:

@@ -1,5 +1,6 @@
 """legacy.elicit: the error of 2025-11-25 that sends a user to a URL first."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from mcpcheck.rules import shapes
@@ -8,9 +9,14 @@ from mcpcheck.rules.places import entries
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Answer, Request
+from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import URL_ELICITATION_REQUIRED
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
+
+_COMPLETE = "notifications/elicitation/complete"
+_ASKING = ("elicitation/create", "tools/call", "resources/read", "prompts/get")
+"""What brings elicitations by URL: the request itself, and the answers that may be an error -32042."""
 
 
 def _data(answer: Answer) -> dict[str, Any] | None:
@@ -65,3 +71,73 @@ class RequiredErrorOnlyThen:
             yield holds(event)
         else:
             yield suspect(event, "-32042 for a client with elicitation by URL", "a client that has not declared it")
+
+
+@rule("legacy.elicit.url.shape", on="elicitation/create", sender=Dir.S2C)
+def url_shape(request: Request, session: Session) -> Verdicts:
+    """Looks for elicitationId in every request of mode url; its other members have rules of their own."""
+    if request.param("mode") != "url":
+        return
+    id = request.param("elicitationId")
+    if isinstance(id, str):
+        yield holds(request)
+    else:
+        said = shown(id) if "elicitationId" in request.params else "absent"
+        yield broken(request, "elicitationId is a string", f"elicitationId is {said}")
+
+
+@rule("legacy.elicit.complete.shape", on=(*_ASKING, _COMPLETE), sender=Dir.S2C)
+class CompleteShape:
+    """Looks for elicitationId in every notifications/elicitation/complete.
+
+    One that no elicitation of a session on stdio had is suspect: it may be of an earlier process.
+    """
+
+    def __init__(self) -> None:
+        self._known: Recent[str, int] = Recent()
+
+    def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
+        if not isinstance(event, Notification):
+            for id, _ in _elicited(event):
+                self._known[id] = event.record.n
+            return
+        id = event.param("elicitationId")
+        if not isinstance(id, str):
+            yield broken(event, "elicitationId is a string", f"elicitationId is {shown(id)}")
+        elif id in self._known:
+            yield holds(event)
+        elif session.whole and session.transport == "stdio" and not self._known.forgetful:
+            yield suspect(event, "the elicitationId of an elicitation", f"elicitationId is {shown(id)}")
+
+
+@rule("legacy.elicit.url.unique-id", on=_ASKING, sender=Dir.S2C)
+class UniqueId:
+    """Compares the elicitationId of each elicitation by URL with those before it.
+
+    The same one for another place is suspect. The same elicitation may be sent again, with another query in its url.
+    """
+
+    def __init__(self) -> None:
+        self._places: Recent[str, tuple[str, int]] = Recent()
+
+    def see(self, event: Request | Answer, session: Session) -> Verdicts:
+        for id, url in _elicited(event):
+            place = url.partition("?")[0]
+            before, frame = self._places.get(id, (place, 0))
+            if before == place:
+                yield holds(event)
+            else:
+                yield suspect(event, "an elicitationId of its own", f"{shown(id)} was that of {shown(before)}", frame)
+            self._places[id] = place, event.record.n
+
+
+def _elicited(event: Request | Answer) -> Iterator[tuple[str, str]]:
+    """The id and the url of each elicitation by URL that a request or an error -32042 brings."""
+    found = (
+        [event.params] if isinstance(event, Request) else [item for _, item in entries(_data(event), "elicitations")]
+    )
+    for item in found:
+        if isinstance(item, dict) and item.get("mode") == "url":
+            id, url = item.get("elicitationId"), item.get("url")
+            if isinstance(id, str) and isinstance(url, str):
+                yield id, url

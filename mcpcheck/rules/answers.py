@@ -10,10 +10,14 @@ from mcpcheck.wire.record import Dir
 
 
 def brought(event: Request | Answer, session: Session, method: str) -> Iterator[Found]:
-    """Results of one kind: entries of inputResponses, or answers to the server's own requests."""
+    """Results of one kind: entries of inputResponses, or answers to the server's own requests.
+
+    The task with which a client of 2025-11-25 answers first, where it was asked for one, is no such result.
+    """
     if event.dir is Dir.S2C:
         return
     if isinstance(event, Request):
         yield from (found for found in entries(event, session, method) if isinstance(found[1], dict))
     elif session.call is not None and session.call.request.method == method and isinstance(event.result, dict):
-        yield "result", event.result
+        if session.call.request.param("task") is None or "task" not in event.result:
+            yield "result", event.result

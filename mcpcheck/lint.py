@@ -51,7 +51,7 @@ def lint(
     if not chosen:
         raise UsageError("no rule judges a recording for what is selected; `mcpcheck conform` may test it")
     homes: dict[str, str] = {}
-    ledger = Ledger((), reproduce=lambda verdict: _again(verdict, homes), by_session=True)
+    ledger = Ledger((), reproduce=lambda verdict: _again(verdict, homes, revision), by_session=True)
     sessions: list[SessionInfo] = []
     notes: list[str] = []
     for file in files:
@@ -81,9 +81,11 @@ def lint(
     )
 
 
-def _again(verdict: Verdict, homes: dict[str, str]) -> str:
+def _again(verdict: Verdict, homes: dict[str, str], revision: str | None) -> str:
     """The command that shows a verdict again."""
-    return f"mcpcheck lint --only {verdict.requirement} {shlex.quote(homes.get(verdict.session, verdict.session))}"
+    assumed = f" --revision {revision}" if revision else ""
+    file = shlex.quote(homes.get(verdict.session, verdict.session))
+    return f"mcpcheck lint --only {verdict.requirement}{assumed} {file}"
 
 
 @contextmanager
@@ -129,7 +131,7 @@ def judge_capture(
             ledger.add(named, evidence.records)
 
     for record in capture:
-        units += 1
+        units += record.n > 0  # what comes before the first is no unit
         evidence.add(record)
         for verdict in engine.feed(record):
             take(verdict)

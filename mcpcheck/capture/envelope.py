@@ -87,7 +87,7 @@ def _enclosed(text: str, value: Any, depth: int = 0) -> Enclosed | None:
         found = None
         if isinstance(inner, str) and inner.lstrip()[:1] in ("{", "["):
             found = _read(inner, depth + 1)
-        elif _may_hold_message(inner):
+        elif _may_hold_message(name, inner):
             texts = texts or {member.name: member.text for member in members(text)}
             found = _enclosed(texts[name], inner, depth + 1)
         if found:
@@ -107,9 +107,9 @@ def _rank(name: str) -> int:
     return _PAYLOADS.index(name) if name in _PAYLOADS else len(_PAYLOADS)
 
 
-def _may_hold_message(value: Any) -> bool:
+def _may_hold_message(name: str, value: Any) -> bool:
     if isinstance(value, list):
-        return is_message(value)
+        return name in _PAYLOADS and is_message(value)
     return isinstance(value, dict) and (is_message(value) or any(isinstance(one, dict | str) for one in value.values()))
 
 

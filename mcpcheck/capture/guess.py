@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any, Final
 
 from mcpcheck.wire.event import Message, Notification, Request
-from mcpcheck.wire.protocol import MODERN_METHODS, PROTOCOL_VERSION
+from mcpcheck.wire.protocol import MODERN_METHODS, PROTOCOL_VERSION, SUBSCRIPTION_ID
 from mcpcheck.wire.record import Dir
 
 FROM_CLIENT: Final = MODERN_METHODS | {
@@ -141,7 +141,7 @@ class Guess:
 
     def _notification(self, value: dict[str, Any]) -> Dir | None:
         method = value["method"]
-        if method in FROM_SERVER:
+        if method in FROM_SERVER or SUBSCRIPTION_ID in _meta(value):
             return Dir.S2C
         if method in FROM_CLIENT:
             return Dir.C2S
@@ -154,10 +154,7 @@ class Guess:
             return asker.other if asker else None
         if method == "notifications/cancelled":
             cancelled = key(params.get("requestId"))
-            asker = _only([dir for dir in Dir if cancelled in self._open[dir]])
-            # A server may end a subscription in this way: then either side may have sent it.
-            ends = asker is not None and self._open[asker][cancelled] == "subscriptions/listen"
-            return None if ends or cancelled in self._unknown else asker
+            return None if cancelled in self._unknown else _only([dir for dir in Dir if cancelled in self._open[dir]])
         return None
 
     def _answer(self, value: dict[str, Any]) -> Dir | None:

@@ -51,12 +51,17 @@ def _captures(source: Source) -> Iterator[Capture]:
         yield from _one_after_another(source, line)
     elif har.is_archive(found):
         yield from _archive(source, found)
-    elif isinstance(found, list) and not _more_lines(source):
-        yield _messages(source, [(n, text.encode()) for n, text in enumerate(elements(line.decode()), 1)])
+    elif _is_collection(found, line) and not _more_lines(source):
+        yield _messages(source, enumerate(_elements(source, line.decode(), found), 1))
     elif found is None and line.lstrip()[:1] in (b"{", b"["):
         yield from _document(source, line)
     else:
         yield from _lines(source, line)
+
+
+def _is_collection(value: Any, line: bytes) -> bool:
+    """Whether a first line may be the whole file, with the messages somewhere in it."""
+    return isinstance(value, list) or (isinstance(value, dict) and open_envelope(line) is None)
 
 
 def _one_after_another(source: Source, line: bytes) -> Iterator[Capture]:
@@ -152,20 +157,30 @@ def _lines(source: Source, line: bytes) -> Iterator[Capture]:
             line = source.next_line()
         except LongLine:
             break
-        read.append(line)
+        read += [line] if line else []
         size += len(line)
     if not any_of_mcp:
-        raise _no_session(source, _without(said, any_message, len([line for line in read if line])))
+        raise _no_session(source, _without(read, said, any_message))
     source.push_back(b"".join(read))
     yield _messages(source, _numbered(source), checked=True)
     while line := source.next_line():
         yield begin(source, line, source.name)
 
 
-def _without(said: Any, any_message: bool, count: int) -> str:
+def _without(read: list[bytes], said: Any, any_message: bool) -> str:
     if any_message:
-        return f"no message in its first {count:,} lines is of MCP"
+        return f"it holds JSON-RPC, but no message of MCP in its first {len(read):,} lines"
+    if b"\0" in read[0] or not _is_text(read[0][:1000]):
+        return "it is no text"
     return f"it begins with {_said(said)}" if said is not None else "its first line is no JSON"
+
+
+def _is_text(start: bytes) -> bool:
+    try:
+        start.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start > len(start) - 4  # a character that was cut
+    return True
 
 
 def _numbered(source: Source) -> Iterator[tuple[int, bytes]]:

@@ -19,7 +19,7 @@ DOCUMENT_LIMIT = 128 << 20
 """Bytes that a file may have which can only be read as a whole: a HAR, or one array."""
 
 _BOM = b"\xef\xbb\xbf"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
 _PACKED = {
     b"PK\x03\x04": ("a zip archive", "unzip it first"),
     b"\x28\xb5\x2f\xfd": ("compressed with zstd", "unzstd it first"),
@@ -128,7 +128,7 @@ class Source:
         if start.startswith(_BOM):
             self._stream.read(len(_BOM))
             self.faults.append(f"{self.name} begins with a byte order mark, which was left out")
-        elif start.startswith(_UTF16) or start[1:4:2] == b"\0\0" or start[0:3:2] == b"\0\0":
+        elif start.startswith(_UTF16):
             told = f"iconv -f UTF-16 -t UTF-8 {self.name}"
             raise UsageError(f"{self.name} is in UTF-16, and what is read here is UTF-8; convert it with: {told}")
         for magic, (what, remedy) in _PACKED.items():

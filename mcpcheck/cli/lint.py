@@ -9,6 +9,8 @@ from mcpcheck.cli import output
 from mcpcheck.errors import UsageError
 from mcpcheck.wire.protocol import REVISIONS
 
+PATTERNS = ("*.ndjson", "*.ndjson.gz", "*.har")
+
 
 @click.command(
     "lint",
@@ -16,7 +18,9 @@ from mcpcheck.wire.protocol import REVISIONS
 Examples:
   mcpcheck lint session.ndjson
   mcpcheck lint captures/ --role server --report json:report.json
-  jq -c 'select(.n < 100)' session.ndjson | mcpcheck lint -""",
+  mcpcheck lint browser.har
+  cat a.ndjson b.ndjson | mcpcheck lint -
+  echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | mcpcheck lint -""",
 )
 @click.argument("captures", nargs=-1, required=True, metavar="CAPTURE...")
 @click.option("--only", multiple=True, metavar="ID", help="Judge only this requirement, or all under this prefix.")
@@ -44,15 +48,21 @@ def command(
 
     A CAPTURE is a file that mcpcheck tap has written, a folder of them, or - for standard input. Both sides are judged,
     and only by what was sent: what the recording cannot show is listed as not exercised.
+
+    Recordings of other tools are taken, too: a HAR, as browsers and proxies export it, and JSON-RPC messages one a line
+    or in one JSON array, with or without who sent them. The report says what had to be guessed, and no guess is held
+    against anyone. Files may be compressed with gzip.
     """
     from mcpcheck.lint import lint
 
     files = list(expand(captures))
-    output.finish(lint(files, only=only, skip=skip, strict=strict, role=role, revision=revision), reports)
+    with output.reading() as progress:
+        report = lint(files, only=only, skip=skip, strict=strict, role=role, revision=revision, progress=progress)
+    output.finish(report, reports)
 
 
 def expand(captures: Sequence[str]) -> Iterator[Path]:
-    """The files that the arguments name, folders searched for captures."""
+    """The files that the arguments name, folders searched for what is named like a recording."""
     if captures.count("-") > 1:
         raise UsageError("standard input can be read once: write - once")
     for name in captures:
@@ -60,7 +70,7 @@ def expand(captures: Sequence[str]) -> Iterator[Path]:
         if name == "-" or not path.is_dir():
             yield path
             continue
-        found = sorted(path.rglob("*.ndjson"))
+        found = sorted(file for pattern in PATTERNS for file in path.rglob(pattern))
         if not found:
-            raise UsageError(f"there is no capture (*.ndjson) in {name}")
+            raise UsageError(f"there is no capture ({', '.join(PATTERNS)}) in {name}")
         yield from found

@@ -3,7 +3,9 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -101,7 +103,43 @@ def progress() -> Callable[[int, int, str], None]:
         return lambda done, total, name: None
 
     def show_progress(done: int, total: int, name: str) -> None:
-        end = "\r\x1b[K" if done == total else ""
-        print(f"\r\x1b[K{done}/{total} {name[:60]}{end}", end="", file=sys.stderr, flush=True)
+        _over_line("" if done == total else f"{done}/{total} {name[:60]}")
 
     return show_progress
+
+
+PATIENCE = 1.0
+"""Seconds that pass before it is said how far a reading is."""
+
+Reading = Callable[[str, int, float | None], None]
+
+
+@contextmanager
+def reading() -> Iterator[Reading]:
+    """Says on standard error how far a file has been read, where that takes long and there is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda name, records, share: None
+        return
+    due = time.monotonic() + PATIENCE
+    shown = False
+
+    def show_reading(name: str, records: int, share: float | None) -> None:
+        nonlocal due, shown
+        now = time.monotonic()
+        if now < due:
+            return
+        due, shown = now + 0.1, True
+        part = "" if share is None else f", {share:.0%} of the file"
+        _over_line(f"{name[-60:]}: {records:,} records{part}")
+
+    try:
+        yield show_reading
+    finally:
+        if shown:
+            _over_line("")
+
+
+def _over_line(text: str) -> None:
+    """Write over the line of a terminal that says how far something is; nothing erases it."""
+    printable = text.encode(sys.stderr.encoding or "utf-8", "backslashreplace").decode(sys.stderr.encoding or "utf-8")
+    print(f"\r\x1b[K{printable}", end="", file=sys.stderr, flush=True)

@@ -6,10 +6,11 @@ from mcpcheck.rules import shapes
 from mcpcheck.rules.payloads import integral, is_call, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
-from mcpcheck.session.call import Call
+from mcpcheck.session.call import Call, Exchange
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Notification, Request
 from mcpcheck.wire.recent import Recent
+from mcpcheck.wire.record import header
 
 _METHOD = "notifications/progress"
 
@@ -32,13 +33,14 @@ def token_type(request: Request, session: Session) -> Verdicts:
 def token_unique(request: Request, session: Session) -> Verdicts:
     """Compares a token with those of the sender's open requests, by value and by type.
 
-    On HTTP a clash is suspect where the recording cannot tell one client from several.
+    Those of another session on HTTP are no matter. A clash is suspect where the recording cannot tell one client from
+    several.
     """
     token = request.meta.get("progressToken")
     if token is None or not session.whole or not is_call(request):
         return
     same = session.calls_with_token(request.dir, token)
-    others = [call for call in same if call is not session.call and not _refused(call)]
+    others = [call for call in same if call is not session.call and not _refused(call) and _may_be_own(call, session)]
     if not others:
         yield holds(request)
     else:
@@ -51,9 +53,22 @@ def _owner(note: Notification, session: Session, token: Any) -> Call | None:
     """The open request that progress is for: that of its stream, or the only one that has the token."""
     calls = session.calls_with_token(note.dir.other, token)
     own = [call for call in calls if session.exchange is not None and call.exchange is session.exchange]
+    own = own or [call for call in calls if session.stream is not None and call.stream == session.stream]
     if own:
         return own[0]
     return calls[0] if len(calls) == 1 else None
+
+
+def _may_be_own(call: Call, session: Session) -> bool:
+    """Whether a request may be of the client whose message this is: it has no other stream, and no other session id."""
+    if call.stream is not None or session.stream is not None:
+        return call.stream == session.stream
+    names = {_session_id(call.exchange), _session_id(session.exchange)} - {None}
+    return len(names) < 2
+
+
+def _session_id(exchange: Exchange | None) -> str | None:
+    return header(exchange.request, "mcp-session-id") if exchange and exchange.request else None
 
 
 def _refused(call: Call) -> bool:

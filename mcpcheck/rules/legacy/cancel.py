@@ -116,3 +116,25 @@ def _makes_task(answer: Answer) -> bool:
 def _task_id(answer: Answer) -> str:
     id = answer.result["task"].get("taskId")
     return id if isinstance(id, str) else ""
+
+
+@rule("legacy.cancel.request.not-initialize", on=("initialize", _METHOD))
+class NotInitialize:
+    """Looks for the calling off of the client's initialize, open or answered. HTTP is left alone."""
+
+    def __init__(self) -> None:
+        self._opening: Request | None = None
+
+    def see(self, event: Request | Notification, session: Session) -> Verdicts:
+        if event.dir is Dir.S2C or session.transport != "stdio":
+            return
+        if isinstance(event, Request):
+            self._opening = event
+            return
+        id, opening = event.param("requestId"), self._opening
+        call = session.open_call(Dir.C2S, id)
+        if call is not None and call.request.method != "initialize":
+            yield holds(event)
+        elif opening is not None and ids.key(id) == ids.key(opening.id):
+            n = opening.record.n
+            yield broken(event, "a request other than initialize", f"{shown(id)} is the id of initialize", n)

@@ -1,9 +1,9 @@
 """Schemas of strangers: the verdict on a value, for as long as reaching it has a bound.
 
 A schema that a peer sends can be made to cost any amount of work: references that double on each level or go round in
-circles, patterns that backtrack for ever, addresses to fetch. What is judged here is tame: its references lead to places
-within it, never in a circle, and its size with all references followed has a bound; patterns go through an engine whose
-work grows with the text alone; nothing is fetched. Of every other schema no verdict is given.
+circles, patterns that backtrack for ever, addresses to fetch. What is judged here is tame: its references lead to
+places within it, never in a circle, and its size with all references followed has a bound; patterns go through an
+engine whose work grows with the text alone; nothing is fetched. Of every other schema no verdict is given.
 """
 
 import json
@@ -58,7 +58,7 @@ def _compiled(schema: Any) -> Any:
 
 
 def _size(node: Any, root: dict[str, Any], known: dict[str, int], path: tuple[str, ...], depth: int = 0) -> int:
-    """The number of nodes of a schema with all references followed. Raises _Wild where it has no bound, or passes it."""
+    """The number of nodes of a schema with all references followed. Raises _Wild where that is without a bound."""
     size = 1
     if depth > _DEEPEST:
         raise _Wild

@@ -167,3 +167,18 @@ def content_embedded_data(answer: Answer, session: Session) -> Verdicts:
             yield judge_base64(answer, f"{at}.blob", blob)
         else:
             yield broken(answer, "text, or blob in Base64", f"{at} has neither")
+
+
+@rule("prompts.capability.respected", on=("prompts/list", "prompts/get"), sender=Dir.C2S)
+def capability_respected(request: Request, session: Session) -> Verdicts:
+    """Looks at requests for prompts after server/discover. They are suspect where the server never declared prompts.
+
+    Where several clients may speak they are left alone: one may not have seen the declaration. What a server tells of
+    its own accord has rules of its own, and so has the handshake era.
+    """
+    if not session.stateless or not session.discovered or not session.one_client or not session.whole:
+        return
+    if "prompts" in session.declared:
+        yield holds(request)
+    else:
+        yield suspect(request, f"the capability prompts for {request.method}", "prompts was never declared")

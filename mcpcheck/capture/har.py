@@ -172,9 +172,11 @@ def _content(response: dict[str, Any], head: ResponseHead | None) -> tuple[bytes
         found = _bytes(text, content.get("encoding"))
         if found is None:
             return b"", True
+        if is_stream(head):
+            return found, len(found) < size
         if len(found) >= size or _json(found) is not None:  # the size may be that of a compressed body
             return found, False
-        return (found if is_stream(head) else b""), True
+        return b"", True
     status = head.status if head else 0
     bodiless = not 200 <= status < 300 or status in (202, 204) or (head and header(head, "content-length") == "0")
     return b"", size > 0 or not bodiless

@@ -119,7 +119,7 @@ class Source:
         try:
             start = self._stream.peek(6)[:6]
             if start.startswith(b"\x1f\x8b"):
-                self._stream = io.BufferedReader(gzip.GzipFile(fileobj=self._stream))  # type: ignore[arg-type]
+                self._stream = io.BufferedReader(gzip.GzipFile(fileobj=self._stream))
                 start = self._stream.peek(6)[:6]
         except OSError as error:
             raise self._unreadable(error) from None
@@ -163,7 +163,7 @@ class Source:
             raise self._unreadable(error) from None
         else:
             self.faults.append(f"{self.name} is damaged from here on ({error}); what is before that is whole")
-        self._stream = io.BufferedReader(io.BytesIO())  # type: ignore[arg-type]
+        self._stream = io.BufferedReader(io.BytesIO())
         return b""
 
     def _unreadable(self, error: OSError) -> UsageError:

@@ -121,7 +121,7 @@ class Eras:
             return None
         if call.revision is None:
             self._forget(call.request.param("protocolVersion"))
-        return version
+        return str(version)
 
     def _forget(self, version: object) -> None:
         """A version was refused: it is not the one that is spoken."""

@@ -178,4 +178,6 @@ def _explained(schema: Any) -> str:
     except jsonschema_rs.ValidationError as error:
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
         return f"{path[-120:]}: {str(error.message)[:160]}"
+    except ValueError:
+        pass  # it cannot be written down
     return " is no valid schema"

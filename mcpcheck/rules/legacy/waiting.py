@@ -19,7 +19,7 @@ class _Handshake:
         if method != "initialize":
             return
         if isinstance(event, Request) and event.dir is Dir.C2S:
-            self._opened = event.record.n
+            self._opened = 0 if event.in_batch else event.record.n
         elif isinstance(event, Answer) and event.dir is Dir.S2C:
             self._answered = event.record.n if event.has_result else 0
             self._opened = 0
@@ -29,7 +29,8 @@ class _Handshake:
 class ClientWait(_Handshake):
     """Looks for requests of the client, ping apart, between initialize and its answer. HTTP is left alone.
 
-    They are seen where the revision is known beforehand; a request of the stateless era is another matter.
+    They are seen where the revision is known beforehand. A request of the stateless era is another matter, and so is
+    an array with initialize in it.
     """
 
     def see(self, event: Request | Answer, session: Session) -> Verdicts:

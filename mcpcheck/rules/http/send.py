@@ -40,11 +40,15 @@ def new_post(event: Message, session: Session) -> Verdicts:
 
 
 @rule("http.send.accept-both")
-def accept_both(request: Request, session: Session) -> Verdicts:
-    """Looks at the Accept header of requests: both types by name, wherever and with whatever quality above 0."""
-    head = _head_of_request(request, session)
+def accept_both(event: Message, session: Session) -> Verdicts:
+    """Looks at the Accept header of POSTs: both types by name, wherever and with whatever quality above 0.
+
+    In the stateless era it looks at requests alone: what headers a notification has is left open there.
+    """
+    asks = isinstance(event, Request) and is_call(event)
+    head = _head(event, session) if asks or not session.stateless else None
     if head is not None and head.method == "POST":
-        yield accepts(request, head, "application/json", "text/event-stream")
+        yield accepts(event, head, "application/json", "text/event-stream")
 
 
 def accepts(event: Event, head: RequestHead, *types: str) -> Judgement:

@@ -4,6 +4,7 @@ How they went over the wire (lines, white space, HTTP) is the file's own doing a
 "unknown": rules of stdio and of HTTP have no say. A message of which nobody can tell who sent it is not judged.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -50,7 +51,7 @@ class Messages:
     _untold: int = 0
     _mixed: int = 0
     _murky: bool = False  # the id of the message is that of several open requests
-    _versions: set[str] = field(default_factory=set)
+    _ends: dict[str, set[str]] = field(default_factory=dict)  # what each side has said of itself when it began
     _twice: int = 0
     _other: int = 0
 
@@ -89,11 +90,16 @@ class Messages:
                 yield from self._gap(n)
 
     def _mixes(self, value: Any) -> bool:
-        """Whether sessions of several revisions are mixed from here on: what belongs to which is not known."""
-        result = value.get("result") if isinstance(value, dict) else None
-        if isinstance(result, dict) and "serverInfo" in result and isinstance(result.get("protocolVersion"), str):
-            self._versions.add(result["protocolVersion"])
-        return len(self._versions) > 1
+        """Whether sessions of several servers, or of several clients, are mixed from here on, which nobody can part.
+
+        One that begins anew, with the same version and capabilities, makes no difference.
+        """
+        if isinstance(value, dict):
+            for holder, name in ((value.get("result"), "server"), (value.get("params"), "client")):
+                if isinstance(holder, dict) and holder.keys() & {"protocolVersion", "supportedVersions"}:
+                    said = [holder.get("protocolVersion"), holder.get("capabilities")]
+                    self._ends.setdefault(name, set()).add(json.dumps(said, sort_keys=True, default=str))
+        return any(len(alike) > 1 for alike in self._ends.values())
 
     def _opening(self, value: Any) -> Record:
         """What comes before the first message: nothing, or what nobody has seen."""
@@ -151,7 +157,7 @@ class Messages:
         if self._untold:
             yield f"{self._untold:,} not judged, since either side may have sent them"
         if self._mixed:
-            yield f"{self._mixed:,} not judged, since sessions with the same ids, or of several revisions, are mixed"
+            yield f"{self._mixed:,} not judged, since sessions of several clients or servers are mixed"
         if self._twice:
             yield f"{self._twice:,} not judged, since the message before is the very same"
         if self._other:

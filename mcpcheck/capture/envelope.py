@@ -68,7 +68,7 @@ def open_envelope(line: bytes) -> Enclosed | None:
 def is_message(value: Any) -> bool:
     """Whether a JSON value is meant as a message: it says so, or has a message's members and no others."""
     if isinstance(value, list):
-        return bool(value) and all(is_message(one) and isinstance(one, dict) for one in value)
+        return bool(value) and all(isinstance(one, dict) and is_message(one) for one in value)
     if not isinstance(value, dict):
         return False
     if "jsonrpc" in value and not isinstance(value["jsonrpc"], dict):

@@ -31,7 +31,7 @@ def open_any(path: Path) -> Iterator[Capture]:
     Raises UsageError where there is no such file, or where it holds no session.
     """
     with Source.open(path) as source:
-        for number, capture in enumerate(_captures(source), 1):
+        for number, capture in enumerate(sessions_of(source), 1):
             capture.name = source.name if number == 1 else f"{source.name}#{number}"
             capture.file = os.fspath(path)
             capture.source = source
@@ -41,7 +41,8 @@ def open_any(path: Path) -> Iterator[Capture]:
                 pass
 
 
-def _captures(source: Source) -> Iterator[Capture]:
+def sessions_of(source: Source) -> Iterator[Capture]:
+    """The sessions of what has just been opened."""
     try:
         line = first_line(source)
     except LongLine as long:

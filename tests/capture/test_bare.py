@@ -1,11 +1,16 @@
 """Messages that other tools wrote down: with a direction and without, in lines, in an array, in a log."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcpcheck.capture import Capture, open_any
+from mcpcheck.capture.sniff import sessions_of
+from mcpcheck.capture.source import Source
 from mcpcheck.errors import UsageError
 from mcpcheck.wire.record import Dir, Kind, Record
 
@@ -13,6 +18,9 @@ ASKED = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersio
 TOLD = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","serverInfo":{}}}'
 PING = '{"jsonrpc":"2.0","id":"p","method":"ping"}'
 PONG = '{"jsonrpc":"2.0","id":"p","result":{}}'
+
+NAMES = ["message", "payload", "jsonrpc", "method", "params", "result", "error", "id", "direction", "log", "entries",
+         "request", "response", "url", "postData", "text", "timestamp", "mcpcheck", "messages"]  # fmt: skip
 
 
 def opened(tmp_path: Path, text: str) -> tuple[list[Record], Capture]:
@@ -123,13 +131,31 @@ def test_two_clients_with_the_same_ids_are_not_confused(tmp_path: Path) -> None:
     answers = ['{"jsonrpc":"2.0","id":1,"result":{"prompts":[]}}', '{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}']
     records, capture = opened(tmp_path, "\n".join([*calls, *answers, ASKED]))
     assert directions(records) == "c2s c2s"
-    assert any("2 not judged, since sessions with the same ids" in note for note in capture.notes)
+    assert any("2 not judged, since sessions of several clients or servers are mixed" in note for note in capture.notes)
 
 
-def test_sessions_of_two_revisions_are_not_judged_by_one(tmp_path: Path) -> None:
-    other = TOLD.replace("2025-11-25", "2024-11-05")
+@pytest.mark.parametrize(
+    "other", [TOLD.replace("2025-11-25", "2024-11-05"), TOLD.replace('"serverInfo"', '"capabilities":{},"serverInfo"')]
+)
+def test_what_went_to_several_servers_is_not_judged_as_if_it_went_to_one(tmp_path: Path, other: str) -> None:
     records, _ = opened(tmp_path, "\n".join([ASKED, TOLD, ASKED, other, PING.replace('"p"', "1")]))
     assert directions(records) == "c2s s2c c2s"
+
+
+def test_a_session_that_begins_anew_is_judged_on(tmp_path: Path) -> None:
+    records, _ = opened(tmp_path, "\n".join([ASKED, TOLD, ASKED, TOLD]))
+    assert directions(records) == "c2s s2c c2s s2c"
+
+
+@given(st.binary() | st.recursive(st.none() | st.integers() | st.text() | st.sampled_from([ASKED, TOLD]),
+       lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(NAMES) | st.text(), inner))
+       .map(lambda value: json.dumps(value).encode() + b"\n" + ASKED.encode()))  # fmt: skip
+def test_nothing_in_a_file_is_more_than_an_error_of_its_user(data: bytes) -> None:
+    try:
+        for capture in sessions_of(Source(io.BytesIO(data), "x")):
+            list(capture)
+    except UsageError:
+        pass
 
 
 @pytest.mark.parametrize(

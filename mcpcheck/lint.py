@@ -19,7 +19,7 @@ from mcpcheck.ledger import Ledger
 from mcpcheck.verdict import Report, SessionInfo, Verdict
 from mcpcheck.wire.record import Record
 
-EVIDENCE = 10_000
+EVIDENCE = 2_000
 EVIDENCE_BYTES = 8 << 20
 """How many records of a capture, and of how many bytes, are kept at hand as evidence for what comes after them."""
 

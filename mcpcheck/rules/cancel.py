@@ -4,12 +4,16 @@ from typing import Any
 
 from mcpcheck.rules import shapes
 from mcpcheck.rules.payloads import shown
-from mcpcheck.rules.registry import Verdicts, broken, holds, rule
+from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
+from mcpcheck.session import ids
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Notification
+from mcpcheck.wire.event import Answer, Notification
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 _METHOD = "notifications/cancelled"
+_GRACE = 5.0
+"""Seconds in which an answer has certainly reached the one who asked."""
 
 
 @rule("cancel.notification.shape", on=_METHOD)
@@ -57,3 +61,33 @@ def client_own_request(note: Notification, session: Session) -> Verdicts:
 def same_direction(note: Notification, session: Session) -> Verdicts:
     """Looks at which request either side calls off: one that it has sent before, with an id of the same type."""
     yield from _own(note, session)
+
+
+@rule("cancel.client.in-progress")
+class ClientInProgress:
+    """Looks for the answer to what a client calls off. One that came more than five seconds before is suspect.
+
+    One that came later may have crossed the cancellation. Where several clients may speak it is left alone.
+    """
+
+    def __init__(self) -> None:
+        self._answered: Recent[ids.Key, Answer] = Recent(1000)
+
+    def see(self, event: Answer | Notification, session: Session) -> Verdicts:
+        if not session.one_client:
+            return
+        if isinstance(event, Answer):
+            if event.dir is Dir.S2C and session.call is not None:
+                self._answered[ids.key(session.call.request.id)] = event
+            return
+        id = event.param("requestId")
+        if event.method != _METHOD or event.dir is Dir.S2C or type(id) not in (str, int):
+            return
+        if session.open_call(Dir.C2S, id) is not None:
+            yield holds(event)
+            return
+        answer = self._answered.get(ids.key(id))
+        waited = event.record.t - answer.record.t if answer else 0
+        if answer is not None and waited > _GRACE:
+            said = f"id {shown(id)} was answered {waited:.0f} s before"
+            yield suspect(event, "the id of a request in progress", said, answer.record.n)

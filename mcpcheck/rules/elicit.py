@@ -50,12 +50,28 @@ def _is_url(params: dict[str, Any]) -> bool:
     return params.get("mode") == "url" or ("url" in params and "requestedSchema" not in params)
 
 
-def _forms(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
+def forms(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The params of every elicitation by form, with their place."""
     return ((at, params) for at, params in _requests(event, session) if not _is_url(params))
 
 
-def _urls(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
+def urls(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The params of every elicitation by URL, with their place."""
     return ((at, params) for at, params in _requests(event, session) if _is_url(params))
+
+
+@rule("elicit.request.shape", on=ELICITING, near="elicitation/create")
+def request_shape(event: Request | Answer, session: Session) -> Verdicts:
+    """Looks for the params of every elicitation: an object. What stands in it has rules of its own.
+
+    Params of a request that are no object have a rule of their own, too.
+    """
+    for at, params in asked(event, session, _METHOD):
+        if isinstance(params, dict):
+            yield holds(event)
+        elif isinstance(event, Answer) or "params" not in event.obj:
+            said = shown(params) if params is not None else "absent"
+            yield broken(event, "params of a form or of a URL", f"{at} is {said}")
 
 
 @rule("elicit.request.message-present", on=ELICITING, near="elicitation/create")
@@ -112,7 +128,7 @@ def mode_url_explicit(event: Request | Answer, session: Session) -> Verdicts:
 @rule("elicit.form.requested-schema-present", on=ELICITING, near="elicitation/create")
 def form_requested_schema_present(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at requestedSchema of every elicitation by form."""
-    for at, params in _forms(event, session):
+    for at, params in forms(event, session):
         schema = params.get("requestedSchema")
         if isinstance(schema, dict):
             yield holds(event)
@@ -127,7 +143,7 @@ def form_schema_flat(event: Request | Answer, session: Session) -> Verdicts:
 
     A name in required that is no property, and composition beside a valid field, are suspect.
     """
-    for at, params in _forms(event, session):
+    for at, params in forms(event, session):
         schema = params.get("requestedSchema")
         if not isinstance(schema, dict):
             continue
@@ -162,7 +178,7 @@ def _oddity(schema: dict[str, Any]) -> str:
 @rule("elicit.form.default-fits-type", on=ELICITING, near="elicitation/create")
 def form_default_fits_type(event: Request | Answer, session: Session) -> Verdicts:
     """Compares each default with the type of its field. One outside of the choices or bounds is suspect."""
-    for at, params in _forms(event, session):
+    for at, params in forms(event, session):
         schema = params.get("requestedSchema")
         properties = schema.get("properties") if isinstance(schema, dict) else None
         for name, field in properties.items() if isinstance(properties, dict) else ():
@@ -212,7 +228,7 @@ def url_url_present(event: Request | Answer, session: Session) -> Verdicts:
 @rule("elicit.url.url-valid", on=ELICITING, near="elicitation/create")
 def url_url_valid(event: Request | Answer, session: Session) -> Verdicts:
     """Reads every url: absolute, without blanks, with a host for http. Other schemes, and raw text, are suspect."""
-    for at, params in _urls(event, session):
+    for at, params in urls(event, session):
         url = params.get("url")
         if isinstance(url, str):
             yield _url(event, f"{at}.url", url)
@@ -238,7 +254,7 @@ def _url(event: Message, at: str, url: str) -> Judgement:
 @rule("elicit.url.https", on=ELICITING, near="elicitation/create")
 def url_https(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at the scheme of every url; on the loopback it is free."""
-    for at, params in _urls(event, session):
+    for at, params in urls(event, session):
         url = params.get("url")
         try:
             parts = urlsplit(url) if isinstance(url, str) else None

@@ -1,5 +1,6 @@
 """mrtr: results that ask for input, and the requests that bring it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from mcpcheck.rules.payloads import shown
@@ -94,9 +95,9 @@ def result_declared_capability(answer: Answer, session: Session) -> Verdicts:
 
 @rule("mrtr.input-requests.kind", on=INPUT_METHODS, near="inputRequests")
 def input_requests_kind(answer: Answer, session: Session) -> Verdicts:
-    """Looks at the method of each input request, and that it has params where its kind needs them.
+    """Looks at the method of each input request. Its params have rules of their own, by kind.
 
-    jsonrpc and id in it are suspect: the objects are bare. What stands in params has rules of its own.
+    jsonrpc and id in it are suspect: the objects are bare.
     """
     for at, entry in inputs(answer, session):
         if not isinstance(entry, dict):
@@ -104,8 +105,6 @@ def input_requests_kind(answer: Answer, session: Session) -> Verdicts:
         elif not isinstance(entry.get("method"), str) or entry["method"] not in _CAPABILITY:
             expected = f"one of {', '.join(_CAPABILITY)}"
             yield broken(answer, expected, f"{at}.method is {shown(entry.get('method'))}")
-        elif entry["method"] != "roots/list" and not isinstance(entry.get("params"), dict):
-            yield broken(answer, "params is an object", f"{at}.params is {shown(entry.get('params'))}")
         elif entry.keys() & {"jsonrpc", "id"}:
             yield suspect(answer, "a bare object with method and params", f"{at} has jsonrpc or id")
         else:
@@ -185,20 +184,30 @@ def _other_kind(value: Any, asked: str | None) -> str:
 
 def _asked(attempt: Call | None, key: str) -> str | None:
     """The method that was asked for under a key."""
+    entry = _entry(attempt, key)
+    method = entry.get("method") if entry else None
+    return method if isinstance(method, str) and method in _MARKS else None
+
+
+def _entry(attempt: Call | None, key: str) -> dict[str, Any] | None:
+    """What was asked for under a key."""
     result = attempt.answer.result if attempt and attempt.answer else None
     asked = result.get("inputRequests") if isinstance(result, dict) else None
     entry = asked.get(key) if isinstance(asked, dict) else None
-    method = entry.get("method") if isinstance(entry, dict) else None
-    return method if isinstance(method, str) and method in _MARKS else None
+    return entry if isinstance(entry, dict) else None
+
+
+def answered(request: Request, session: Session, method: str) -> Iterator[tuple[str, Any, Any]]:
+    """Each entry of inputResponses that answers a kind of input request: its place, the params asked with, itself."""
+    responses = request.param("inputResponses")
+    if not isinstance(responses, dict) or session.attempt is None:
+        return
+    for key, value in responses.items():
+        if _asked(session.attempt, key) == method and not _other_kind(value, method):
+            entry = _entry(session.attempt, key)
+            yield f"inputResponses[{shown(key)}]", entry.get("params") if entry else None, value
 
 
 def entries(request: Request, session: Session, method: str) -> list[tuple[str, Any]]:
     """The entries of inputResponses that answer a kind of input request, with their place."""
-    responses = request.param("inputResponses")
-    if not isinstance(responses, dict) or session.attempt is None:
-        return []
-    return [
-        (f"inputResponses[{shown(key)}]", value)
-        for key, value in responses.items()
-        if _asked(session.attempt, key) == method and not _other_kind(value, method)
-    ]
+    return [(at, value) for at, _, value in answered(request, session, method)]

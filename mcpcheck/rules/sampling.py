@@ -10,6 +10,7 @@ from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import asked, entries
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
 from mcpcheck.rules.shapes import emptied, without
+from mcpcheck.session import ids
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Request
 from mcpcheck.wire.protocol import INPUT_METHODS
@@ -35,8 +36,17 @@ def _requests(event: Message, session: Session) -> Iterator[tuple[str, dict[str,
 
 @rule("sampling.request.shape", on=SAMPLING, near="sampling/createMessage")
 def request_shape(event: Request | Answer, session: Session) -> Verdicts:
-    """Looks at the params of every sampling request. Messages and priorities have rules of their own."""
-    found = [(at, _plain(params)) for at, params in _requests(event, session)]
+    """Looks at the params of every sampling request. Messages and priorities have rules of their own.
+
+    Params of a request that are no object have a rule of their own, too.
+    """
+    found = []
+    for at, params in asked(event, session, _METHOD):
+        if isinstance(params, dict):
+            found.append((at, _plain(params)))
+        elif isinstance(event, Answer) or "params" not in event.obj:
+            said = shown(params) if params is not None else "absent"
+            yield broken(event, "params with messages and maxTokens", f"{at} is {said}")
     yield from shapes.judge_all(event, session, "CreateMessageRequestParams", found)
 
 
@@ -92,7 +102,7 @@ def message_content(event: Request | Answer, session: Session) -> Verdicts:
 def tool_result_alone_in_message(event: Request | Answer, session: Session) -> Verdicts:
     """Looks at messages that hold a tool result: they may hold nothing else."""
     for at, message in _messages(event, session):
-        kinds = [block.get("type") for block in _blocks(message)]
+        kinds = [block.get("type") for block in blocks(message)]
         if "tool_result" not in kinds:
             continue
         others = [kind for kind in kinds if kind != "tool_result"]
@@ -102,7 +112,8 @@ def tool_result_alone_in_message(event: Request | Answer, session: Session) -> V
             yield holds(event)
 
 
-def _blocks(message: Any) -> list[dict[str, Any]]:
+def blocks(message: Any) -> list[dict[str, Any]]:
+    """The content blocks of a sampling message, one or several."""
     content = message.get("content") if isinstance(message, dict) else None
     blocks = content if isinstance(content, list) else [content]
     return [block for block in blocks if isinstance(block, dict)]
@@ -112,13 +123,13 @@ def _blocks(message: Any) -> list[dict[str, Any]]:
 def tool_result_id_known(event: Request | Answer, session: Session) -> Verdicts:
     """Compares each tool result with the tool uses earlier in the same list."""
     for at, params in _requests(event, session):
-        used: list[Any] = []
+        used: set[ids.Key] = set()
         for place, message in entries(params, "messages", f"{at}."):
-            for block in _blocks(message):
+            for block in blocks(message):
                 if block.get("type") == "tool_use":
-                    used.append(block.get("id"))
+                    used.add(ids.key(block.get("id")))
                 elif block.get("type") == "tool_result":
-                    if block.get("toolUseId") in used:
+                    if ids.key(block.get("toolUseId")) in used:
                         yield holds(event)
                     else:
                         said = f"{place} answers {shown(block.get('toolUseId'))}"

@@ -73,7 +73,8 @@ def _tools(answer: Answer, session: Session) -> Iterator[tuple[str, dict[str, An
             yield f"{at} ({shown(tool.get('name'))})", tool["inputSchema"]
 
 
-def _annotations(answer: Answer, session: Session) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+def annotations(answer: Answer, session: Session) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Every annotation in the listed tools: words that name its place, the annotation, and the property that has it."""
     for tool, schema in _tools(answer, session):
         for place, property in reached(schema):
             yield f"{tool}: {place}", property[_KEY], property
@@ -82,7 +83,7 @@ def _annotations(answer: Answer, session: Session) -> Iterator[tuple[str, Any, d
 @rule("http.xheader.not-empty", on="tools/list", near="x-mcp-header")
 def not_empty(answer: Answer, session: Session) -> Verdicts:
     """Looks at the annotations of every listed tool: a string of at least one character."""
-    for at, value, _ in _annotations(answer, session):
+    for at, value, _ in annotations(answer, session):
         if isinstance(value, str) and value:
             yield holds(answer)
         else:
@@ -92,7 +93,7 @@ def not_empty(answer: Answer, session: Session) -> Verdicts:
 @rule("http.xheader.token-syntax", on="tools/list", near="x-mcp-header")
 def token_syntax(answer: Answer, session: Session) -> Verdicts:
     """Looks at the characters of annotations; an empty one, and control characters, have rules of their own."""
-    for at, value, _ in _annotations(answer, session):
+    for at, value, _ in annotations(answer, session):
         if not isinstance(value, str) or not value or _CONTROL.search(value):
             continue
         if _TOKEN.fullmatch(value):
@@ -104,7 +105,7 @@ def token_syntax(answer: Answer, session: Session) -> Verdicts:
 @rule("http.xheader.no-control-chars", on="tools/list", near="x-mcp-header")
 def no_control_chars(answer: Answer, session: Session) -> Verdicts:
     """Looks for control characters in annotations: they open the way to header injection."""
-    for at, value, _ in _annotations(answer, session):
+    for at, value, _ in annotations(answer, session):
         if not isinstance(value, str):
             continue
         if _CONTROL.search(value):
@@ -135,7 +136,7 @@ def unique(answer: Answer, session: Session) -> Verdicts:
 @rule("http.xheader.primitive-only", on="tools/list", near="x-mcp-header")
 def primitive_only(answer: Answer, session: Session) -> Verdicts:
     """Looks at the type of annotated properties. Without a type, or with a list of them, it is suspect."""
-    for at, _, property in _annotations(answer, session):
+    for at, _, property in annotations(answer, session):
         type = property.get("type")
         if type in ("integer", "string", "boolean"):
             yield holds(answer)
@@ -177,7 +178,7 @@ class IntegerSafeRange:
         for _, tool in listed(event, session, "tools/list"):
             if isinstance(tool, dict) and isinstance(tool.get("name"), str):
                 self._schemas[tool["name"]] = tool.get("inputSchema", {})
-        for at, _, property in _annotations(event, session):
+        for at, _, property in annotations(event, session):
             if property.get("type") == "integer":
                 yield from self._declared(event, at, property)
 

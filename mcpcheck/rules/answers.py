@@ -19,5 +19,5 @@ def brought(event: Request | Answer, session: Session, method: str) -> Iterator[
     if isinstance(event, Request):
         yield from (found for found in entries(event, session, method) if isinstance(found[1], dict))
     elif session.call is not None and session.call.request.method == method and isinstance(event.result, dict):
-        if session.call.request.param("task") is None or "task" not in event.result:
-            yield "result", event.result
+        is_task = session.call.request.param("task") is not None and "task" in event.result
+        yield from () if is_task else [("result", event.result)]

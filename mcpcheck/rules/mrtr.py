@@ -127,13 +127,17 @@ def input_requests_keys_unique(answer: Answer, session: Session) -> Verdicts:
 
 @rule("mrtr.client.new-id", on=INPUT_METHODS, near=("inputResponses", "requestState"))
 def client_new_id(request: Request, session: Session) -> Verdicts:
-    """Compares the id of a request that brings input with that of the request it repeats."""
+    """Compares the id of a request that brings input with that of the request it repeats.
+
+    Where several clients may speak, and no state tells whose request that was, the same id is suspect only.
+    """
     attempt = session.attempt
     if attempt is None:
         return
     if ids.key(attempt.request.id) == ids.key(request.id):
+        judged = broken if session.one_client or isinstance(request.param("requestState"), str) else suspect
         n = attempt.request.record.n
-        yield broken(request, "another id than that of the request it repeats", f"id {shown(request.id)} again", n)
+        yield judged(request, "another id than that of the request it repeats", f"id {shown(request.id)} again", n)
     else:
         yield holds(request)
 
@@ -164,7 +168,7 @@ def _response(request: Request, session: Session, key: str, value: Any) -> Verdi
         yield broken(request, "a bare result, an object", f"{at} is {shown(value)}")
     elif fault:
         yield broken(request, f"a bare answer to {asked}" if asked else "a bare result", f"{at} {fault}")
-    elif session.attempt is not None and asked is None:
+    elif session.attempt is not None and asked is None and session.whole:
         yield suspect(request, "keys that were asked for", f"nobody asked for {shown(key)}")
     else:
         yield holds(request)

@@ -164,7 +164,7 @@ class Session:
         self.memo.clear()
         if not self._begun:
             self._begun = True
-            self.whole = event.record.n <= 1
+            self.whole = event.record.n <= 1 and (event.record.exchange is None or isinstance(event, HttpRequest))
         self.call = self.near = self.clash = self.attempt = None
         self.exchange = None if event.record.exchange is None else self._exchange(event.record.exchange)
         if self.exchange and event.dir is Dir.C2S and event.record.kind is Kind.BODY:
@@ -309,9 +309,11 @@ class Session:
             self._tell(event, "unreadable", None)
         elif event.has_id and self._forgot(asker):
             return
+        elif self.exchange is not None and self.exchange.request is None and asker is Dir.C2S:
+            return  # what was POSTed is not in the recording
         elif self.exchange is not None and asker is Dir.C2S:
             self._tell(event, self._kind_on_http(self.exchange, event), None)
-        elif self.whole:
+        elif self.whole and not self._joined_late():
             told = self._orphans.take(event, asker, self.open_calls(asker), self._eras.ambient)
             if isinstance(told, Orphan):
                 self.pending.append(told)
@@ -324,11 +326,17 @@ class Session:
         """Whether an answer may belong to a request that was answered so long ago that its id is forgotten."""
         return self._settled[asker].forgetful or self._unread[asker].forgetful
 
+    def _joined_late(self) -> bool:
+        """Whether a message on HTTP belongs to a session that had begun before the recording did."""
+        head = self.exchange.request if self.exchange else None
+        id = header(head, "mcp-session-id") if head else None
+        return id is not None and self.settled_version(id) is None
+
     def _kind_on_http(self, exchange: Exchange, event: Answer) -> str:
         """What an answer is for on an exchange that carried no request."""
         if exchange.notification:
             return "notification"
-        if event.has_result or exchange.request is None:
+        if event.has_result:
             return "unasked"
         return "unreadable" if event.id is None else "invented"
 

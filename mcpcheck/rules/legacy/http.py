@@ -176,7 +176,7 @@ class ResponseEventually:
 
     It is broken where the server went on serving the session; else the session, or the server, may have come to its
     end, and it is suspect. A stream whose events have ids is left alone, since the client may resume it, and so is one
-    of a request that was cancelled, or that got its answer on another stream.
+    of a request that was cancelled, or that got its answer on another stream. A recording with a gap is not judged.
     """
 
     def __init__(self) -> None:
@@ -210,7 +210,7 @@ class ResponseEventually:
 
     def end(self, session: Session) -> Verdicts:
         for call, n, id in self._ended.values():
-            if call.open and not call.cancelled:
+            if call.open and not call.cancelled and session.whole:
                 verdict = broken if self._served.get(id or "", 0) > n else suspect
                 said = f"the stream of {call.request.method} ended without it"
                 yield verdict(call.request, "the response on its stream", said, n, blames="server")

@@ -67,14 +67,14 @@ def server_capabilities_shape(answer: Answer, session: Session) -> Verdicts:
 class Initialized:
     """Looks for notifications/initialized before the client's next request, ping apart, once initialize has its result.
 
-    HTTP is left alone: there several sessions may pass in one recording.
+    HTTP is left alone: there several sessions may pass in one recording. So is what follows a gap.
     """
 
     def __init__(self) -> None:
         self._due: Answer | None = None
 
     def see(self, event: Message, session: Session) -> Verdicts:
-        if session.transport != "stdio":
+        if session.transport != "stdio" or not session.whole:
             return
         if isinstance(event, Answer):
             call = session.call

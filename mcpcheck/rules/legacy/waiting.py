@@ -30,11 +30,11 @@ class ClientWait(_Handshake):
     """Looks for requests of the client, ping apart, between initialize and its answer. HTTP is left alone.
 
     They are seen where the revision is known beforehand. A request of the stateless era is another matter, and so is
-    an array with initialize in it.
+    an array with initialize in it. After a gap nothing is judged.
     """
 
     def see(self, event: Request | Answer, session: Session) -> Verdicts:
-        if session.transport != "stdio":
+        if session.transport != "stdio" or not session.whole:
             return
         opened = self._opened
         self._follow(event, session)
@@ -47,10 +47,10 @@ class ClientWait(_Handshake):
 
 @rule("legacy.lifecycle.init.server-wait")
 class ServerWait(_Handshake):
-    """Looks for requests of the server, ping apart, before notifications/initialized. HTTP is left alone."""
+    """Looks for requests of the server, ping apart, before notifications/initialized. HTTP is left alone, and what follows a gap."""
 
     def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
-        if session.transport != "stdio":
+        if session.transport != "stdio" or not session.whole:
             return
         if isinstance(event, Notification):
             if event.method == "notifications/initialized" and event.dir is Dir.C2S:

@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import icons, implementations, json_schemas
@@ -17,6 +17,7 @@ from mcpcheck.wire.record import Dir
 
 _SIZE = re.compile(r"[0-9]+x[0-9]+|any")
 _SCHEMES = frozenset({"https", "http", "data"})
+_WITH_WEBSITE = frozenset({"2025-11-25", "2026-07-28"})
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -35,7 +36,7 @@ def implementation_shape(event: Message, session: Session) -> Verdicts:
             yield broken(event, "the shape of Implementation", schemas.explain("Implementation", bare, at))
             continue
         url = value.get("websiteUrl")
-        if isinstance(url, str) and not _scheme(url):
+        if isinstance(url, str) and not _scheme(url) and session.revision in _WITH_WEBSITE:
             yield suspect(event, "websiteUrl is an absolute URI", f"{at}.websiteUrl is {shown(url)}")
         else:
             yield holds(event)
@@ -98,7 +99,7 @@ def _is_base64(parts: tuple[str, str, str]) -> bool:
     if not mark:
         return True  # a data URI need not be Base64
     try:
-        base64.b64decode(data, validate=True)
+        base64.b64decode(unquote(data), validate=True)
     except (binascii.Error, ValueError):
         return False
     return True

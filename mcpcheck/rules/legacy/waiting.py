@@ -47,7 +47,10 @@ class ClientWait(_Handshake):
 
 @rule("legacy.lifecycle.init.server-wait")
 class ServerWait(_Handshake):
-    """Looks for requests of the server, ping apart, before notifications/initialized. HTTP is left alone, and what follows a gap."""
+    """Looks for requests of the server, ping apart, before notifications/initialized.
+
+    HTTP is left alone, and so is what follows a gap.
+    """
 
     def see(self, event: Request | Answer | Notification, session: Session) -> Verdicts:
         if session.transport != "stdio" or not session.whole:

@@ -102,7 +102,10 @@ def scope_valid(answer: Answer, session: Session) -> Verdicts:
 
 @rule("caching.pages.same-scope", on=LISTS)
 class PagesSameScope:
-    """Compares cacheScope of a page with that of the page whose cursor led to it."""
+    """Compares cacheScope of a page with that of the page whose cursor led to it.
+
+    A cursor that pages of different scopes have given is left alone: it may be one of several users, or of another day.
+    """
 
     def __init__(self) -> None:
         self._scopes: Recent[tuple[Any, ...], tuple[Any, int]] = Recent()
@@ -118,7 +121,8 @@ class PagesSameScope:
         scope, cursor, following = result.get("cacheScope"), request.param("cursor"), result.get("nextCursor")
         before = self._scopes.get((*who, cursor)) if isinstance(cursor, str) else None
         if isinstance(following, str):
-            self._scopes[(*who, following)] = (scope, answer.record.n)
+            known = self._scopes.get((*who, following), (scope, 0))
+            self._scopes[(*who, following)] = (scope if known[0] == scope else None, answer.record.n)
         if before is None or scope is None or before[0] is None:
             return
         if before[0] == scope:

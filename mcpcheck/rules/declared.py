@@ -176,7 +176,7 @@ class ToolsCapabilityDeclared:
         before = _of_call(session.attempt) if session.stateless else None
         declared = any("tools" in _object(one.get("sampling")) for one in (found[0], before or {}))
         for at, params, value in _sampled(event, session):
-            if not isinstance(params, dict) or not params.get("tools") or not isinstance(value, dict):
+            if not isinstance(params, dict) or not params.get("tools") or "content" not in _object(value):
                 continue
             if declared:
                 yield holds(event)

@@ -24,6 +24,7 @@ _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DIGITS = re.compile(r"\d")
 _HOLDS_TOKEN = frozenset({"token", "jwt", "bearer", "auth", "authorization", "session"})
 _MOST_PARAMETERS = 1000
+_LONGEST = 8000
 
 
 def _fields(params: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -152,13 +153,13 @@ def _sensitive(url: str) -> str | None:
 
 def _kind(name: str, value: str) -> str | None:
     """What a parameter tells that it should not."""
-    if len(value) < 4 or value.lower() in ("true", "false", "none", "null") or value[0] in "{<$[":
+    if not 4 <= len(value) <= _LONGEST or value.lower() in ("true", "false", "none", "null") or value[0] in "{<$[":
         return None
     secret = secret_named(name)
     if secret:
         return secret
     person = personal_named(name)
-    if person and (_ADDRESS.fullmatch(value) or ("number" in person and len(_DIGITS.findall(value)) >= 7)):
+    if person and (_ADDRESS.fullmatch(value[:320]) or ("number" in person and len(_DIGITS.findall(value)) >= 7)):
         return person
     if _HOLDS_TOKEN & {*name.lower().replace("-", "_").split("_")} and _JWT.match(value):
         return "a signed token"

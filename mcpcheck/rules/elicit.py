@@ -1,5 +1,6 @@
 """elicit: asking a human, by form or by URL, and the answer."""
 
+import ipaddress
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ from mcpcheck.wire.record import Dir
 
 _METHOD = "elicitation/create"
 ELICITING = INPUT_METHODS | {_METHOD}
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+_PRIVATE = (".localhost", ".local", ".internal", ".lan", ".test", ".home.arpa")
 
 
 @rule("elicit.capability.shape", near="elicitation", sender=Dir.C2S)
@@ -51,8 +52,10 @@ def _is_url(params: dict[str, Any]) -> bool:
 
 
 def forms(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The params of every elicitation by form, with their place."""
-    return ((at, params) for at, params in _requests(event, session) if not _is_url(params))
+    """The params of every elicitation by form, with their place. A mode that nobody knows tells of none."""
+    for at, params in _requests(event, session):
+        if not _is_url(params) and (params.get("mode", "form") == "form" or "requestedSchema" in params):
+            yield at, params
 
 
 def urls(event: Message, session: Session) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -170,14 +173,15 @@ def _oddity(schema: dict[str, Any]) -> str:
         more = sorted(field.keys() & {"allOf", "anyOf", "if", "not"})
         if more:
             return f"{name} has {more[0]}"
-        if "enumNames" in field and len(field["enumNames"]) != len(field.get("enum", ())):
+        names, values = field.get("enumNames"), field.get("enum", [])
+        if isinstance(names, list) and isinstance(values, list) and len(names) != len(values):
             return f"{name} has enumNames for another number of values"
     return ""
 
 
 @rule("elicit.form.default-fits-type", on=ELICITING, near="elicitation/create")
 def form_default_fits_type(event: Request | Answer, session: Session) -> Verdicts:
-    """Compares each default with the type of its field. One outside of the choices or bounds is suspect."""
+    """Compares each default with the type of its field. One that is none of the choices is suspect."""
     for at, params in forms(event, session):
         schema = params.get("requestedSchema")
         properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -191,7 +195,7 @@ def _default(event: Message, at: str, field: dict[str, Any]) -> Verdicts:
     fits = {
         "string": isinstance(value, str),
         "number": _is_number(value),
-        "integer": _is_number(value) and value == int(value) if _is_finite(value) else False,
+        "integer": _is_number(value) and (not _is_finite(value) or value == int(value)),
         "boolean": isinstance(value, bool),
         "array": isinstance(value, list) and all(isinstance(item, str) for item in value),
     }
@@ -253,7 +257,7 @@ def _url(event: Message, at: str, url: str) -> Judgement:
 
 @rule("elicit.url.https", on=ELICITING, near="elicitation/create")
 def url_https(event: Request | Answer, session: Session) -> Verdicts:
-    """Looks at the scheme of every url; on the loopback it is free."""
+    """Looks at the scheme of every url. On the loopback and in private networks, where one develops, it is free."""
     for at, params in urls(event, session):
         url = params.get("url")
         try:
@@ -263,10 +267,18 @@ def url_https(event: Request | Answer, session: Session) -> Verdicts:
             continue
         if parts is None or parts.scheme not in ("http", "https"):
             continue
-        if parts.scheme == "https" or host in _LOCAL or host.startswith("127.") or host.endswith(".localhost"):
+        if parts.scheme == "https" or _is_private(host):
             yield holds(event)
         else:
             yield broken(event, "https", f"{at}.url is {shown(url)}")
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host is none that everybody can reach."""
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith(_PRIVATE)
 
 
 @rule("elicit.result.shape", on=ELICITING, sender=Dir.C2S, near=("inputResponses", "result"))

@@ -1,8 +1,9 @@
 """roots: which folders a client opens to a server."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from mcpcheck.rules import shapes
 from mcpcheck.rules.answers import brought
@@ -19,6 +20,11 @@ from mcpcheck.wire.record import Dir
 
 _METHOD = "roots/list"
 ROOTS = INPUT_METHODS | {_METHOD}
+_MARKS = "%:/?#[]@!$&'()*+,;="
+_FOLDER = re.compile(
+    r"(?:[a-z][:|]|~|\.{1,2}|%7e|(?:home|users|tmp|var|opt|root|mnt|etc|srv|workspaces?))(?:/|$)", re.I
+)
+"""What begins a path and is hardly the name of a host."""
 
 
 @rule("roots.capability.shape", near="roots", sender=Dir.C2S)
@@ -72,22 +78,26 @@ def _uris(event: Request | Answer, session: Session) -> Iterator[Found]:
 
 @rule("roots.uri.file-scheme", on=ROOTS, sender=Dir.C2S, near=("inputResponses", "result"))
 def uri_file_scheme(event: Request | Answer, session: Session) -> Verdicts:
-    """Looks at the URI of every root: file:// and a path. A host other than localhost is suspect."""
+    """Looks at the URI of every root: file:// and a path. Raw text, and a folder in the host's place, are suspect.
+
+    A host is allowed: that of a share.
+    """
     for at, uri in _uris(event, session):
-        if not uri.lower().startswith("file://") or not is_uri(uri):
+        if not uri.lower().startswith("file://") or not is_uri(quote(uri, safe=_MARKS, errors="replace")):
             yield broken(event, "a file:// URI", f"{at} is {shown(uri)}")
-        elif urlsplit(uri).netloc not in ("", "localhost"):
-            yield suspect(event, "a file:// URI of this machine", f"{at} is {shown(uri)}")
+        elif not is_uri(uri):
+            yield suspect(event, "a URI with its blanks and letters escaped", f"{at} is {shown(uri)}")
+        elif _FOLDER.match(uri[len("file://") :]):
+            yield suspect(event, "three slashes before a path of this machine", f"{at} is {shown(uri)}")
         else:
             yield holds(event)
 
 
 @rule("roots.uri.traversal-free", on=ROOTS, sender=Dir.C2S, near=("inputResponses", "result"))
 def uri_traversal_free(event: Request | Answer, session: Session) -> Verdicts:
-    """Looks for the segments . and .. in the URI of every root, percent-encoded ones too: suspect."""
+    """Looks for the segment .. in the URI of every root, a percent-encoded one too: suspect."""
     for at, uri in _uris(event, session):
-        steps = {".", ".."} & set(unquote(uri).replace("\\", "/").split("/"))
-        if steps:
-            yield suspect(event, "a URI without . and ..", f"{at} is {shown(uri)}")
+        if ".." in unquote(uri).replace("\\", "/").split("/"):
+            yield suspect(event, "a URI without ..", f"{at} is {shown(uri)}")
         else:
             yield holds(event)

@@ -8,7 +8,7 @@ from mcpcheck.rules.answers import brought
 from mcpcheck.rules.elicit import capability
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.places import asked, entries
-from mcpcheck.rules.registry import Verdicts, broken, holds, rule
+from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import emptied, without
 from mcpcheck.session import ids
 from mcpcheck.session.session import Session
@@ -121,7 +121,10 @@ def blocks(message: Any) -> list[dict[str, Any]]:
 
 @rule("sampling.tool-result.id-known", on=SAMPLING, near="sampling/createMessage")
 def tool_result_id_known(event: Request | Answer, session: Session) -> Verdicts:
-    """Compares each tool result with the tool uses earlier in the same list."""
+    """Compares each tool result with the tool uses earlier in the same list.
+
+    Suspect at the list's very beginning: what was used may have stood before it, in a list that was cut.
+    """
     for at, params in _requests(event, session):
         used: set[ids.Key] = set()
         for place, message in entries(params, "messages", f"{at}."):
@@ -132,8 +135,9 @@ def tool_result_id_known(event: Request | Answer, session: Session) -> Verdicts:
                     if ids.key(block.get("toolUseId")) in used:
                         yield holds(event)
                     else:
+                        judged = suspect if place == f"{at}.messages[0]" else broken
                         said = f"{place} answers {shown(block.get('toolUseId'))}"
-                        yield broken(event, "the id of an earlier tool use", said)
+                        yield judged(event, "the id of an earlier tool use", said)
 
 
 @rule("sampling.result.shape", on=SAMPLING, sender=Dir.C2S, near=("inputResponses", "result"))

@@ -34,6 +34,9 @@ class Rounds:
             return None
         alike = self._waiting.get(_subject(call), [])
         fitting = [old for old in alike if _fits(old, responses, state)]
+        if len(fitting) > 1:  # calls of one tool side by side: the arguments tell them apart
+            arguments = request.param("arguments")
+            fitting = [old for old in fitting if old.request.param("arguments") == arguments] or fitting
         return fitting[-1] if fitting else alike[-1] if len(alike) == 1 else None
 
 

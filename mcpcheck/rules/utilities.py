@@ -148,8 +148,8 @@ def _on_listen(note: Notification, session: Session) -> bool:
 class PaginationRequestCursorShape:
     """Looks at cursor in requests of the list methods: a string, and not one that another method gave.
 
-    A cursor that the recording does not show is left alone: a client may keep one. For that reason one of another method
-    is suspect only: its own may have given it, too, before the recording.
+    A cursor that the recording does not show is left alone: a client may keep one. For that reason one of another
+    method is suspect only: its own may have given it, too, before the recording.
     """
 
     def __init__(self) -> None:

@@ -22,9 +22,7 @@ UNSEEN: Final = frozenset(
     {
         "base.message.utf8",  # text was decoded, and broken bytes replaced
         "http.send.single-message",  # an archive may lack a body that was sent
-        "legacy.http.post.single-message",
         "http.sse.response-terminates",  # nothing tells when an event came, or when its stream ended
-        "legacy.http.sse.close-after-response",
     }
 )
 """What no archive shows."""

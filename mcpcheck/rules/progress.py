@@ -129,7 +129,6 @@ def _on_listen(session: Session) -> bool:
 
 
 @rule("progress.notification.stops", on=_METHOD)
-@rule("legacy.progress.notification.stop", on=_METHOD)
 def notification_stops(note: Notification, session: Session) -> Verdicts:
     """Looks for progress after the answer of the request whose token it names.
 

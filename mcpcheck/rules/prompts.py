@@ -5,7 +5,7 @@ from typing import Any
 
 from mcpcheck.rules import shapes
 from mcpcheck.rules.payloads import shown
-from mcpcheck.rules.places import complete, entries, listed, prompt_blocks
+from mcpcheck.rules.places import complete, listed, prompt_blocks
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import emptied, without
 from mcpcheck.rules.texts import is_mime, is_uri
@@ -18,7 +18,6 @@ _BLOCK = {"type": "text", "text": ""}
 
 
 @rule("prompts.list.result-shape", on="prompts/list")
-@rule("legacy.prompts.list.result-shape", on="prompts/list")
 def list_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of prompts/list. Its prompts, caching hints and nextCursor have rules of their own."""
     result = complete(answer, session, "prompts/list")
@@ -27,7 +26,6 @@ def list_result_shape(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("prompts.prompt.shape", on="prompts/list")
-@rule("legacy.prompts.prompt.shape", on="prompts/list")
 def prompt_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed prompt and its arguments. Its icons have a rule of their own."""
     found = [(at, emptied(item, "icons")) for at, item in listed(answer, session, "prompts/list")]
@@ -35,7 +33,6 @@ def prompt_shape(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("prompts.get.request-shape", on="prompts/get")
-@rule("legacy.prompts.get.request-shape", on="prompts/get")
 def get_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of every prompts/get; inputResponses have a rule of their own."""
     if request.dir is Dir.C2S:
@@ -61,22 +58,6 @@ def _plain(message: Any) -> Any:
 
 def _has_block(message: dict[str, Any]) -> bool:
     return isinstance(message.get("content"), dict)
-
-
-@rule("legacy.prompts.get.result-shape", on="prompts/get")
-def legacy_get_result_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at results of prompts/get; the messages have a rule of their own."""
-    result = complete(answer, session, "prompts/get")
-    if result is not None:
-        given = emptied(without(result, _meta=...), "messages")
-        yield from shapes.judge(answer, session, "GetPromptResult", given, "result")
-
-
-@rule("legacy.prompts.message.shape", on="prompts/get")
-def legacy_message_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at each message of a prompt: its role, and that its content is one object. Blocks have their own rules."""
-    messages = entries(complete(answer, session, "prompts/get"), "messages")
-    yield from shapes.judge_all(answer, session, "PromptMessage", [(at, _plain(item)) for at, item in messages])
 
 
 def _blocks(answer: Answer, session: Session, type: str) -> Iterator[tuple[str, dict[str, Any]]]:

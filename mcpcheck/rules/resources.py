@@ -22,7 +22,6 @@ _BINARY = ("image/", "audio/", "video/")
 
 
 @rule("resources.list.result-shape", on="resources/list")
-@rule("legacy.resources.list.result-shape", on="resources/list")
 def list_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of resources/list. Its resources, caching hints and nextCursor have rules of their own."""
     result = complete(answer, session, "resources/list")
@@ -32,7 +31,6 @@ def list_result_shape(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("resources.resource.shape", on="resources/list")
-@rule("legacy.resources.resource.shape", on="resources/list")
 def resource_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed resource. Icons and the members of annotations have rules of their own."""
     found = [(at, _plain(item)) for at, item in listed(answer, session, "resources/list")]
@@ -64,7 +62,6 @@ def resource_uri_unique(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("resources.templates.result-shape", on="resources/templates/list")
-@rule("legacy.resources.templates.result-shape", on="resources/templates/list")
 def templates_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of resources/templates/list; its templates have rules of their own."""
     result = complete(answer, session, "resources/templates/list")
@@ -74,7 +71,6 @@ def templates_result_shape(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("resources.template.shape", on="resources/templates/list")
-@rule("legacy.resources.templates.shape", on="resources/templates/list")
 def template_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every listed template. Icons and the members of annotations have rules of their own."""
     found = [(at, _plain(item)) for at, item in listed(answer, session, "resources/templates/list")]
@@ -96,7 +92,6 @@ def template_rfc6570(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("resources.read.request-shape", on="resources/read")
-@rule("legacy.resources.read.request-shape", on="resources/read")
 def read_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of every resources/read; inputResponses have a rule of their own."""
     if request.dir is Dir.C2S:
@@ -104,7 +99,6 @@ def read_request_shape(request: Request, session: Session) -> Verdicts:
 
 
 @rule("resources.read.result-shape", on="resources/read")
-@rule("legacy.resources.read.result-shape", on="resources/read")
 def read_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at complete results of resources/read. text, blob and the caching hints have rules of their own."""
     result = complete(answer, session, "resources/read")
@@ -113,27 +107,8 @@ def read_result_shape(answer: Answer, session: Session) -> Verdicts:
     given = without(result, ttlMs=0, cacheScope="public", resultType="complete", _meta=...)
     if isinstance(given.get("contents"), list):
         elements = [without(item, text="", blob=...) for item in given["contents"]]
-        given = without(given, contents=elements if session.stateless else [])
+        given = without(given, contents=elements)
     yield from shapes.judge(answer, session, "ReadResourceResult", given, "result")
-
-
-@rule("legacy.resources.read.contents-shape", on="resources/read")
-def legacy_contents_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at every element of contents: uri, and text or blob. Both at once are suspect."""
-    found = list(entries(complete(answer, session, "resources/read"), "contents"))
-    both = [at for at, item in found if isinstance(item, dict) and "text" in item and "blob" in item]
-    if both:
-        yield suspect(answer, "text or blob", f"{both[0]} has both")
-    wrong = [(at, item) for at, item in found if not (_fits(session, "Text", item) or _fits(session, "Blob", item))]
-    for at, item in wrong:
-        yield broken(answer, "uri, and text or blob", f"{at} has {', '.join(item) if isinstance(item, dict) else item}")
-    if found and not wrong and not both:
-        yield holds(answer)
-
-
-def _fits(session: Session, kind: str, item: Any) -> bool:
-    schemas = shapes.schemas_of(session)
-    return schemas is not None and schemas.valid(f"{kind}ResourceContents", item)
 
 
 @rule("resources.contents.text-or-blob", on="resources/read")
@@ -273,14 +248,6 @@ def updated_notification_shape(note: Notification, session: Session) -> Verdicts
         yield broken(note, "the subscriptionId of its stream", f"subscriptionId is {shown(id)}")
     else:
         yield holds(note)
-
-
-@rule("legacy.resources.updated.shape", on="notifications/resources/updated")
-def legacy_updated_shape(note: Notification, session: Session) -> Verdicts:
-    """Looks at the params of resources/updated."""
-    if note.dir is Dir.S2C:
-        method, type = "notifications/resources/updated", "ResourceUpdatedNotificationParams"
-        yield from shapes.notified(note, session, method, type)
 
 
 @rule("legacy.resources.subscribe.request-shape", on=("resources/subscribe", "resources/unsubscribe"))

@@ -19,7 +19,6 @@ _LONGEST = 128
 
 
 @rule("tools.list.result-shape", on="tools/list")
-@rule("legacy.tools.list.result-shape", on="tools/list")
 def list_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at every result of tools/list. Its tools, caching hints and nextCursor have rules of their own."""
     result = complete(answer, session, "tools/list")
@@ -44,14 +43,6 @@ def tool_shape(answer: Answer, session: Session) -> Verdicts:
     yield from shapes.judge_all(answer, session, "Tool", found)
 
 
-@rule("legacy.tools.tool.shape", on="tools/list")
-def legacy_tool_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at every listed tool. Its schemas, annotations, execution and icons have rules of their own."""
-    given = {"annotations": ..., "execution": ..., "outputSchema": ...}
-    found = [(at, without(_bare(tool), **given)) for at, tool in listed(answer, session, "tools/list")]
-    yield from shapes.judge_all(answer, session, "Tool", found)
-
-
 def _bare(tool: Any) -> Any:
     """A tool with a plain inputSchema, if it has one, and without icons."""
     plain = {"type": "object"}
@@ -62,30 +53,7 @@ def _bare(tool: Any) -> Any:
     return emptied(tool, "icons")
 
 
-@rule("legacy.tools.tool.annotations-shape", on="tools/list")
-def legacy_annotations_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at the annotations of every listed tool."""
-    found = [
-        (f"{at}.annotations", tool["annotations"])
-        for at, tool in listed(answer, session, "tools/list")
-        if isinstance(tool, dict) and "annotations" in tool
-    ]
-    yield from shapes.judge_all(answer, session, "ToolAnnotations", found)
-
-
-@rule("legacy.tools.tool.execution-shape", on="tools/list")
-def legacy_execution_shape(answer: Answer, session: Session) -> Verdicts:
-    """Looks at the execution member of every listed tool."""
-    found = [
-        (f"{at}.execution", tool["execution"])
-        for at, tool in listed(answer, session, "tools/list")
-        if isinstance(tool, dict) and "execution" in tool
-    ]
-    yield from shapes.judge_all(answer, session, "ToolExecution", found)
-
-
 @rule("tools.tool.input-schema-root-object", on="tools/list")
-@rule("legacy.tools.tool.input-schema-type", on="tools/list")
 def input_schema_root_object(answer: Answer, session: Session) -> Verdicts:
     """Looks at type at the root of every inputSchema that is an object."""
     for at, tool in listed(answer, session, "tools/list"):
@@ -117,7 +85,6 @@ def _names(answer: Answer, session: Session) -> list[tuple[str, str]]:
 
 
 @rule("tools.name.length", on="tools/list")
-@rule("legacy.tools.name.length", on="tools/list")
 def name_length(answer: Answer, session: Session) -> Verdicts:
     """Looks at the names of listed tools: 1 to 128 characters."""
     for at, name in _names(answer, session):
@@ -128,7 +95,6 @@ def name_length(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("tools.name.charset", on="tools/list")
-@rule("legacy.tools.name.characters", on="tools/list")
 def name_charset(answer: Answer, session: Session) -> Verdicts:
     """Looks at the characters in the names of listed tools; an empty name is a matter of length."""
     for at, name in _names(answer, session):
@@ -141,7 +107,6 @@ def name_charset(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("tools.name.unique", on="tools/list")
-@rule("legacy.tools.name.unique", on="tools/list")
 def name_unique(answer: Answer, session: Session) -> Verdicts:
     """Compares the names on one page of tools/list, with regard to case."""
     names = [name for _, name in _names(answer, session)]
@@ -153,7 +118,6 @@ def name_unique(answer: Answer, session: Session) -> Verdicts:
 
 
 @rule("tools.call.request-shape", on="tools/call")
-@rule("legacy.tools.call.request-shape", on="tools/call")
 def call_request_shape(request: Request, session: Session) -> Verdicts:
     """Looks at the params of every tools/call. inputResponses and task have rules of their own."""
     if request.dir is Dir.C2S:
@@ -162,7 +126,6 @@ def call_request_shape(request: Request, session: Session) -> Verdicts:
 
 
 @rule("tools.call.result-shape", on="tools/call")
-@rule("legacy.tools.call.result-shape", on="tools/call")
 def call_result_shape(answer: Answer, session: Session) -> Verdicts:
     """Looks at complete results of tools/call. The blocks of its content have rules of their own.
 
@@ -212,7 +175,6 @@ def content_embedded_implies_resources(answer: Answer, session: Session) -> Verd
 
 
 @rule("tools.structured.text-copy", on="tools/call", near="structuredContent")
-@rule("legacy.tools.structured.text-copy", on="tools/call", near="structuredContent")
 def structured_text_copy(answer: Answer, session: Session) -> Verdicts:
     """Looks for a text block that parses to an equal value. Suspect only: the page itself shows prose instead."""
     result = complete(answer, session, "tools/call")

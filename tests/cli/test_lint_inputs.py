@@ -23,7 +23,7 @@ Run = Callable[..., Result]
 LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 NO_TOOLS = '{"jsonrpc":"2.0","id":1,"result":{"tools":{}}}'
 ODD = f"{LIST}\n{NO_TOOLS}\n"
-SHAPE = "legacy.tools.list.result-shape"
+SHAPE = "tools.list.result-shape"
 
 
 def note(done: Result) -> str:

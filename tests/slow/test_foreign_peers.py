@@ -29,7 +29,7 @@ CALLS = (
     "toggle-subscriber-updates",
 )
 ASKING = ("trigger-sampling-request", "trigger-elicitation-request", "get-roots-list")
-TOURS = [(LEGACY, set()), ("2025-03-26", {"legacy.tools.content.known-type"})]
+TOURS = [(LEGACY, set()), ("2025-03-26", {"tools.content.block-shape"})]
 
 
 def conform(*target: str) -> tuple[int, str]:

@@ -151,7 +151,6 @@ def no_request_scoped_notifications(event: Notification, session: Session) -> Ve
 
 
 @rule("http.sse.response-terminates")
-@rule("legacy.http.sse.close-after-response")
 class ResponseTerminates:
     """Looks at what follows the answer on a stream: its end, within five seconds, and no further message.
 

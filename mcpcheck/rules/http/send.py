@@ -72,7 +72,6 @@ def accepted(head: RequestHead) -> set[str]:
 
 
 @rule("http.send.single-message")
-@rule("legacy.http.post.single-message")
 def single_message(event: Message | Stray | HttpResponse, session: Session) -> Verdicts:
     """Looks at the bodies of POSTs to the endpoint: one message each. An array is base.message.single-object."""
     exchange = session.exchange

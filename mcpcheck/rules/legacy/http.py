@@ -23,14 +23,6 @@ def _of_browser(head: RequestHead) -> bool:
     return "text/html" in accepted(head)
 
 
-@rule("legacy.http.post.accept")
-def post_accept(event: Message, session: Session) -> Verdicts:
-    """Looks at the Accept header of every POST: both types by name."""
-    head = _posted(event, session)
-    if head is not None:
-        yield accepts(event, head, "application/json", "text/event-stream")
-
-
 @rule("legacy.http.get.accept")
 def get_accept(event: HttpRequest, session: Session) -> Verdicts:
     """Looks at the Accept header of every GET to the endpoint: text/event-stream by name. A browser is left alone."""

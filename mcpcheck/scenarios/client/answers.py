@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from mcpcheck.client_peer import Account, ClientPeer
-from mcpcheck.scenarios.client.scripted import TOOL, Asked, ModernServer, notification, text
+from mcpcheck.scenarios.client.scripted import LENIENT, TOOL, Asked, ModernServer, notification, text
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.transports.client_side import Reply
 from mcpcheck.wire.event import Answer
@@ -69,7 +69,7 @@ async def is_answered_with_event_streams(client: ClientPeer) -> None:
 class Typed(ModernServer):
     """A modern server whose list of tools has another result type, or none."""
 
-    deviates = frozenset({"base.result", "tools", "caching"})
+    deviates = LENIENT | frozenset({"base.result", "tools", "caching"})
 
     def __init__(self, kind: str | None) -> None:
         self.kind = kind
@@ -117,7 +117,7 @@ async def is_answered_with_an_unknown_result_type(client: ClientPeer) -> None:
 class Notifies(ModernServer):
     """A modern server that sends notifications which belong to nothing before each answer, against the rules."""
 
-    deviates = frozenset(
+    deviates = LENIENT | frozenset(
         {"progress", "base.pattern", "http.listen", "http.sse", "http.stream", "stdio.server", "subscribe"}
         | {"base.notification"}
     )
@@ -133,7 +133,7 @@ class Notifies(ModernServer):
 class Asks(ModernServer):
     """Sends requests of its own before each answer, against the rules for servers."""
 
-    deviates = frozenset({"base", "http", "stdio.server", "roots"})
+    deviates = LENIENT | frozenset({"base", "http", "stdio.server", "roots"})
 
     def __init__(self) -> None:
         self.asked = 0

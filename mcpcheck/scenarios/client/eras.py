@@ -3,7 +3,7 @@
 from typing import Any
 
 from mcpcheck.client_peer import MODERN_ONLY, Account, ClientPeer, Said
-from mcpcheck.scenarios.client.scripted import Asked, ModernServer, Refuses, error
+from mcpcheck.scenarios.client.scripted import LENIENT, Asked, ModernServer, Refuses, error
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.transports.client_side import Reply
 from mcpcheck.wire.protocol import INVALID_PARAMS, LEGACY, MODERN, UNSUPPORTED_VERSION
@@ -120,7 +120,7 @@ async def is_pointed_to_a_common_version(client: ClientPeer) -> None:
 class Lists(ModernServer):
     """A modern server whose discover result lists other versions than it serves."""
 
-    deviates = frozenset({"discover.result", "versioning.server"})
+    deviates = LENIENT | frozenset({"discover.result", "versioning.server"})
 
     def __init__(self, *listed: str) -> None:
         self.listed_versions = listed
@@ -162,7 +162,7 @@ async def chooses_from_what_discover_lists(client: ClientPeer) -> None:
 class LaterError(ModernServer):
     """A modern server that answers everything but server/discover with one error."""
 
-    deviates = frozenset({"base.error"})
+    deviates = LENIENT | frozenset({"base.error"})
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         self.code = code

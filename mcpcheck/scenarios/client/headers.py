@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcpcheck.client_peer import Account, ClientPeer, Said
-from mcpcheck.scenarios.client.scripted import TOOL, ModernServer
+from mcpcheck.scenarios.client.scripted import LENIENT, TOOL, ModernServer
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.wire.mcp_http import decode_value
 from mcpcheck.wire.record import RequestHead, header_values
@@ -44,7 +44,7 @@ def calls_of(account: Account, name: str) -> list[Said]:
 class Offers(ModernServer):
     """A modern server with these tools."""
 
-    deviates = frozenset({"http.xheader", "tools"})
+    deviates = LENIENT | frozenset({"http.xheader", "tools"})
 
     def __init__(self, *tools: dict[str, Any]) -> None:
         self.offered = tools

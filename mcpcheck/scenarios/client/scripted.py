@@ -39,6 +39,8 @@ TOOL: dict[str, Json] = {
 }
 NOT_MODERN = frozenset({"base", "discover", "http", "stdio", "tools", "versioning"})
 """Where the requirements of the stateless era stand, none of which binds a server of the handshake era."""
+LENIENT = frozenset({"http.headers", "http.version"})
+"""What our modern servers leave undone, so that a client whose headers are wrong shows the rest of what it does."""
 _STATUS = {
     METHOD_NOT_FOUND: 404,
     HEADER_MISMATCH: 400,
@@ -142,8 +144,9 @@ class Scripted:
 
 
 class ModernServer(Scripted):
-    """Speaks 2026-07-28 only. It lists one tool and serves any that is called."""
+    """Speaks 2026-07-28 only. It lists one tool and serves any that is called, whatever the headers say."""
 
+    deviates = LENIENT
     versions: tuple[str, ...] = (MODERN,)
 
     def on_request(self, asked: Asked) -> Reply:

@@ -7,7 +7,7 @@ from mcpcheck.rules.places import LISTS, complete, result_of
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer
-from mcpcheck.wire.protocol import CLIENT_CAPABILITIES
+from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, INPUT_METHODS
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import header
 
@@ -61,9 +61,9 @@ def hints_resources_read(answer: Answer, session: Session) -> Verdicts:
     yield from _hints(answer, session, "resources/read")
 
 
-@rule("caching.hints.not-on-input-required")
+@rule("caching.hints.not-on-input-required", on=INPUT_METHODS)
 def hints_not_on_input_required(answer: Answer, session: Session) -> Verdicts:
-    """Looks for hints on results that ask for input."""
+    """Looks for hints on results that ask for input. What an extension's own methods return is left alone."""
     found = result_of(answer, session)
     if found is None or found[1].get("resultType") != "input_required":
         return

@@ -116,7 +116,7 @@ class OnlyDeclaredModes:
                 continue
             if mode in modes:
                 yield holds(event)
-            else:
+            elif found[1] or mode == "url":  # of several clients one may have declared no mode, which means form
                 judged = broken if found[1] else suspect
                 yield judged(event, f"the mode {' or '.join(modes)}", f"{at} has the mode {mode}")
 

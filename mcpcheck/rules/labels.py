@@ -25,9 +25,9 @@ _MOST = 400
 _OTHERWISE = re.compile(
     r"\b(?:no|not|never|without|if|whether|instead|has|have|is|was|how|where|why|what|which|who|when|you|we|i|any|than|"
     r"needs?|requires?|using|forgot|forgotten|lost|reset|change|rotate|revoke|delete|remove|generate|create|store|save|"
-    r"remember|use|show|hide|expired|leaked|masked|hashed|fake|dummy|last4?|contain(?:s|ing)|holds|holding|file|path|"
-    r"name|location|variable|reference|label|alias|fingerprint|hash|number|csrf|next|page|public|dont|cannot|"
-    r"(?:don|can)['’]t)\b"
+    r"remember|use|show|hide|add|make|load|write|check|validate|replace|ask|expired|leaked|masked|hashed|fake|dummy|"
+    r"invalid|missing|incorrect|unknown|last4?|contain(?:s|ing)|holds|holding|file|path|name|location|variable|"
+    r"reference|label|alias|fingerprint|hash|number|csrf|next|page|public|dont|cannot|(?:don|can)['’]t)\b"
 )
 """Words before a secret that make a label be about something else."""
 

@@ -16,7 +16,7 @@ _SAMPLE = "sampling/createMessage"
 _MOST = 100_000
 """How long a message may be, in bytes, for its structured results to be validated."""
 
-_BY_REFERENCE = (b'"$ref"', b'"$dynamicRef"', b'"$recursiveRef"')
+_BY_REFERENCE = (b'"$ref"', b'"$dynamicRef"', b'"$recursiveRef"', b"u0024")
 """Schemas with these can take exponential time."""
 
 _END = object()
@@ -70,38 +70,40 @@ def tool_result_structured_conforms(event: Request | Answer, session: Session) -
     if len(data) > _MOST or any(name in data for name in _BY_REFERENCE):
         return
     for at, params in asked(event, session, _SAMPLE):
-        schemas = _schemas(params)
+        validators = _validators(params)
         names: dict[ids.Key, Any] = {}
-        for place, message in entries(params, "messages", f"{at}.") if schemas else ():
+        for place, message in entries(params, "messages", f"{at}.") if validators else ():
             for block in blocks(message):
                 if block.get("type") == "tool_use":
                     names[ids.key(block.get("id"))] = block.get("name")
                 elif block.get("type") == "tool_result" and "structuredContent" in block:
                     name = names.get(ids.key(block.get("toolUseId")))
-                    schema = schemas.get(name) if isinstance(name, str) else None
-                    if schema is not None and not block.get("isError"):
-                        yield from _conforms(event, place, block["structuredContent"], schema)
+                    validator = validators.get(name) if isinstance(name, str) else None
+                    if validator is not None and not block.get("isError"):
+                        yield from _conforms(event, place, block["structuredContent"], validator)
 
 
-def _schemas(params: Any) -> dict[str, dict[str, Any]]:
-    """The output schemas of a request's tools, by name."""
-    return {
-        tool["name"]: tool["outputSchema"]
-        for _, tool in entries(params, "tools")
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str) and isinstance(tool.get("outputSchema"), dict)
-    }
-
-
-def _conforms(event: Request | Answer, at: str, value: Any, schema: dict[str, Any]) -> Iterator[Judgement]:
+def _validators(params: Any) -> dict[str, Any]:
+    """What validates against the output schema of each tool of a request, by name; schemas of no known use left out."""
     import jsonschema_rs
 
-    if not str(schema.get("$schema", _DIALECTS[0])).startswith(_DIALECTS):
-        return
+    found: dict[str, Any] = {}
+    for _, tool in entries(params, "tools"):
+        schema = tool.get("outputSchema") if isinstance(tool, dict) else None
+        if isinstance(schema, dict) and str(schema.get("$schema", _DIALECTS[0])).startswith(_DIALECTS):
+            try:
+                found[str(tool.get("name"))] = jsonschema_rs.validator_for(schema, validate_formats=False)
+            except (ValueError, TypeError, jsonschema_rs.ReferencingError):
+                continue  # no valid schema: another rule's matter
+    return found
+
+
+def _conforms(event: Request | Answer, at: str, value: Any, validator: Any) -> Iterator[Judgement]:
     try:
         json.dumps(value, allow_nan=False)
-        fits = jsonschema_rs.is_valid(schema, value, validate_formats=False)
-    except (ValueError, TypeError, RecursionError, jsonschema_rs.ReferencingError):
-        return  # no valid schema, or numbers beyond what can be compared
+        fits = validator.is_valid(value)
+    except (ValueError, TypeError, RecursionError):
+        return  # numbers and texts that no validator can hold
     if fits:
         yield holds(event)
     else:

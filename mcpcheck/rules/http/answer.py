@@ -199,7 +199,7 @@ class ResponseTerminates:
 
     def end(self, session: Session) -> Verdicts:
         for answer, since in self._answered.values():
-            if self._last - since > _GRACE:
+            if self._last - since > _GRACE and session.whole:
                 yield broken(answer, "the end of the stream", f"it stayed open for {self._last - since:.0f} s")
 
 

@@ -10,6 +10,11 @@ from mcpcheck.wire.event import Answer, Batch, Message, Request
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
+_BARE = frozenset({"2024-11-05", "2025-03-26"})
+"""Revisions in which only params and results have a _meta."""
+
+_OWN = frozenset({"params._meta", "result._meta"})
+
 
 @rule("legacy.base.request.id-unique")
 class RequestIdUnique:
@@ -42,8 +47,13 @@ class RequestIdUnique:
 
 @rule("legacy.base.meta.object")
 def meta_object(event: Request | Answer, session: Session) -> Verdicts:
-    """Looks at the _meta of requests and results, and of what they hold; notifications have a rule of their own."""
+    """Looks at the _meta of requests and results; notifications have a rule of their own.
+
+    Since 2025-06-18 what they list or hold has one, too; before that it is a member like any other there.
+    """
     for at, meta in metas(event, session):
+        if session.revision in _BARE and at not in _OWN:
+            continue
         if isinstance(meta, dict):
             yield holds(event)
         else:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from mcpcheck.rules import shapes
@@ -11,11 +12,14 @@ from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import emptied, without
 from mcpcheck.rules.texts import is_base64
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Answer, Request
+from mcpcheck.wire.event import Answer, Notification, Request
+from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _LONGEST = 128
+_MOST_NAMES = 10_000
+"""How many names of earlier pages are compared with."""
 
 
 @rule("tools.list.result-shape", on="tools/list")
@@ -106,15 +110,37 @@ def name_charset(answer: Answer, session: Session) -> Verdicts:
             yield broken(answer, "letters, digits, underscore, hyphen and dot", f"{at}.name is {shown(name)}")
 
 
-@rule("tools.name.unique", on="tools/list")
-def name_unique(answer: Answer, session: Session) -> Verdicts:
-    """Compares the names on one page of tools/list, with regard to case."""
-    names = [name for _, name in _names(answer, session)]
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        yield broken(answer, "names that differ", f"{shown(doubled[0])} stands {names.count(doubled[0])} times")
-    elif names:
-        yield holds(answer)
+@rule("tools.name.unique", on=("tools/list", "notifications/tools/list_changed"))
+class NameUnique:
+    """Compares the names on one page of tools/list with regard to case, and with those on the pages that led to it.
+
+    A name that comes again on a later page is suspect: the list may have changed in between. Where the server has said
+    that it has, nothing is compared.
+    """
+
+    def __init__(self) -> None:
+        self._led_to: Recent[str, frozenset[str]] = Recent(100)  # by cursor: the names on the pages before
+
+    def see(self, event: Answer | Notification, session: Session) -> Verdicts:
+        if isinstance(event, Notification):
+            self._led_to.clear()
+            return
+        result = complete(event, session, "tools/list")
+        if result is None or session.call is None:
+            return
+        counts = Counter(name for _, name in _names(event, session))
+        cursor, following = session.call.request.param("cursor"), result.get("nextCursor")
+        before = self._led_to.get(cursor, frozenset()) if isinstance(cursor, str) else frozenset()
+        if isinstance(following, str) and len(before) < _MOST_NAMES:
+            self._led_to[following] = before | counts.keys()
+        doubled = next((name for name, times in counts.items() if times > 1), None)
+        again = next((name for name in counts if name in before), None)
+        if doubled is not None:
+            yield broken(event, "names that differ", f"{shown(doubled)} stands {counts[doubled]} times")
+        elif again is not None:
+            yield suspect(event, "names that differ", f"{shown(again)} stands on an earlier page, too")
+        elif counts:
+            yield holds(event)
 
 
 @rule("tools.call.request-shape", on="tools/call")

@@ -6,7 +6,7 @@ from itertools import combinations
 from mcpcheck.catalogue.load import load
 from mcpcheck.catalogue.requirement import Requirement
 
-SMALL = frozenset("a an and are as at be by for from has have in is it its not of on or that the to which with".split())
+SMALL = frozenset({"a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "have", "in", "is", "it", "its"})
 ALIKE = 0.8
 """The share of words in common from which on two statements are looked at."""
 

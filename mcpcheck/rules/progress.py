@@ -40,12 +40,13 @@ def token_unique(request: Request, session: Session) -> Verdicts:
     if token is None or not session.whole or not is_call(request):
         return
     same = session.calls_with_token(request.dir, token)
-    others = [call for call in same if call is not session.call and not _refused(call) and _may_be_own(call, session)]
-    if not others:
+    others = (call for call in same if call is not session.call and not _refused(call) and _may_be_own(call, session))
+    other = next(others, None)
+    if other is None:
         yield holds(request)
     else:
-        n = others[0].request.record.n
-        verdict = broken if session.one_client and not others[0].cancelled else suspect
+        n = other.request.record.n
+        verdict = broken if session.one_client and not other.cancelled else suspect
         yield verdict(request, "a token that no open request has", f"frame {n} has {shown(token)}, too", n)
 
 
@@ -97,7 +98,7 @@ class NotificationIncreases:
         if call is None:
             return
         place = (call.request.record.n, ids.key(token))
-        before = self._last.get(place)
+        before = self._last.get(place) if call.request.record.n > session.gap else None
         self._last[place] = (value, note.record.n)
         if before is None:
             return
@@ -141,5 +142,5 @@ def notification_stops(note: Notification, session: Session) -> Verdicts:
         return
     if given.answered is None:
         yield holds(note)
-    elif given.exchange == note.record.exchange:
+    elif given.exchange == note.record.exchange and given.answered > session.gap:
         yield broken(note, "no progress after the answer", f"progress for {shown(token)}", given.answered)

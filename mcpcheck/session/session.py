@@ -45,7 +45,7 @@ MOST_OPEN = 10_000
 """How many requests may wait for an answer; more than any session has that is not broken."""
 
 MOST_ALIKE = 20
-"""How many of them may have the same id."""
+"""How many of them may have the same id, and how many of one progress token are remembered."""
 
 BATCHES = "2025-03-26"
 """The only revision that has JSON-RPC batches."""
@@ -71,6 +71,7 @@ class Session:
         self.memo: dict[str, Any] = {}  # what several rules ask of the same event, worked out once
         self.kept_back = False  # the event is a line that may be part of a longer text: not to be judged yet
         self.whole = True  # the recording shows everything from the beginning to here
+        self.gap = 0  # the frame of the last gap; 0 where nothing is known to be lost
         self.capabilities: dict[str, Any] = {}  # the server's, as it last declared them
         self.supported: tuple[str, ...] = ()  # versions that a discover result listed
         self.discovered = False
@@ -245,21 +246,21 @@ class Session:
         same = self._open.setdefault(place, [])
         self.clash = same[-1] if same else None
         self._eras.modern_seen = self._eras.modern_seen or PROTOCOL_VERSION in event.meta
-        call = Call(
-            event, self._eras.of_request(event, self.exchange.request if self.exchange else None), self.exchange
-        )
+        call = Call(event, self._revision_of(event), self.exchange)
         call.stream = self.stream
         self.call = call
         same.append(call)
         if "progressToken" in event.meta:
-            self._tokens.setdefault((event.dir, ids.key(event.meta["progressToken"])), []).append(call)
+            sharing = self._tokens.setdefault((event.dir, ids.key(event.meta["progressToken"])), [])
+            sharing.append(call)
+            del sharing[:-MOST_ALIKE]
             self.tokens.asked(call)
         self._levels[event.dir] += LOG_LEVEL in event.meta
         if used:
             self._settled[event.dir].discard(place[1])
         self._forget_oldest()
         self._forget_alike(same)
-        self.attempt = self._rounds.asked(call)
+        self.attempt = self._attempt(call)
         if event.method == "subscriptions/listen":
             self._listens[place[1]] = call
         if self.exchange and event.dir is Dir.C2S:
@@ -267,11 +268,26 @@ class Session:
         if self.exchange:
             self.exchange.calls[id(call)] = call
 
+    def _revision_of(self, event: Request) -> str | None:
+        """The revision of a request; None where the head that tells it is lost."""
+        head = self.exchange.request if self.exchange else None
+        revision = self._eras.of_request(event, head)
+        lost = self.exchange is not None and head is None
+        return None if lost and event.method != "initialize" and PROTOCOL_VERSION not in event.meta else revision
+
+    def _attempt(self, call: Call) -> Call | None:
+        """The call that a request repeats; where something is lost it has to be told by its state."""
+        old = self._rounds.asked(call)
+        if old is None or self.whole:
+            return old
+        result, state = old.answer.result if old.answer else None, call.request.param("requestState")
+        return old if isinstance(result, dict) and state is not None and result.get("requestState") == state else None
+
     def _answer(self, event: Answer) -> None:
         asker = event.dir.other
         place = (asker, ids.key(event.id))
         same = self._open.get(place) if event.has_id else None
-        call = waiting(same, self.stream) if same else None
+        call = waiting(same, self.stream, self.whole) if same else None
         own = self.exchange.call if self.exchange and asker is Dir.C2S else None
         if own is not None:
             if event.has_id and ids.key(own.request.id) == place[1]:
@@ -389,6 +405,8 @@ class Session:
 
     def _gap(self, event: Gap) -> None:
         self.whole = False
+        self.gap = event.record.n
+        self._eras.modern_seen = False  # what settled another revision may be lost
 
     def _drop(self, call: Call) -> bool:
         """Take a call from the open ones; False where it was not among them."""

@@ -130,12 +130,12 @@ class Engine:
 
     def _watching(self, event: Event) -> list[Watch]:
         """The rules that speak of this kind of event, of its sender and method, in the revision that governs it."""
-        session, record = self.session, event.record
+        session, kind = self.session, type(event)
         method = session.method_of(event)
-        key = type(event), method if method in self._methods else None, session.revision, session.transport, record.dir
+        key = kind, method if method in self._methods else None, session.revision, session.transport, event.dir
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = _Group([w for w in self._watches if _speaks(w, key)], record.dir)
+            group = self._groups[key] = _Group([w for w in self._watches if _speaks(w, key)], event.dir)
         if not isinstance(event, Payload) or event.text.names is None:
             return group.watches
         look = plain.look(event, session) if self._counting and isinstance(event, Message) else 0

@@ -204,7 +204,7 @@ def annotations_last_modified(answer: Answer, session: Session) -> Verdicts:
     on=("resources/list", "resources/read", "tools/call", "notifications/resources/updated"),
     near="uri",
 )
-def uri_rfc3986(event: Message, session: Session) -> Verdicts:
+def uri_rfc3986(event: Answer | Notification, session: Session) -> Verdicts:
     """Looks at the URIs of listed resources, contents, links and updates. Those in prompts have a rule of their own."""
     for at, uri in _uris(event, session):
         if not isinstance(uri, str):

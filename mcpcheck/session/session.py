@@ -155,10 +155,10 @@ class Session:
 
     def method_of(self, event: Event) -> str | None:
         """The method that a message is about: its own, or that of the request which an answer belongs to."""
-        if isinstance(event, Request | Notification):
-            return event.method
-        call = self.call or self.near
-        return call.request.method if isinstance(event, Answer) and call else None
+        if isinstance(event, Answer):
+            call = self.call or self.near
+            return call.request.method if call else None
+        return event.method if isinstance(event, _NAMED) else None
 
     def see(self, event: Event) -> None:
         """Take one event in."""
@@ -473,6 +473,7 @@ class Session:
         return (self._eras.of_head(head) if head else None) or self._eras.ambient
 
 
+_NAMED = (Request, Notification)
 _TAKES: dict[type[Event], Callable[[Session, Any], None]] = {
     HttpRequest: Session._http_request,
     HttpResponse: Session._http_response,

@@ -1,6 +1,6 @@
 """Records to events. Total: whatever a peer sent decodes to something, and nothing raises."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from mcpcheck.wire import jsontext, sse
@@ -51,21 +51,21 @@ class Decoder:
         self._requests: Recent[int, RequestHead] = Recent()
         self._responses: Recent[int, ResponseHead] = Recent()
 
-    def decode(self, record: Record) -> Iterator[Event]:
+    def decode(self, record: Record) -> Sequence[Event]:
         """Every record decodes to something; nothing that a peer sends raises here."""
         match record.kind:
             case Kind.LINE:
-                yield from messages(record, record.text or jsontext.read(record.data))
+                return messages(record, record.text or jsontext.read(record.data))
             case Kind.STDERR:
-                yield StderrLine(record)
+                return [StderrLine(record)]
             case Kind.HEAD:
-                yield self._head(record)
+                return [self._head(record)]
             case Kind.BODY:
-                yield from self._body(record)
+                return self._body(record)
             case Kind.SSE:
-                yield from self._sse(record)
+                return self._sse(record)
             case Kind.EVENT:
-                yield self._life(record)
+                return [self._life(record)]
 
     def _head(self, record: Record) -> Event:
         if isinstance(record.http, RequestHead):
@@ -77,7 +77,7 @@ class Decoder:
             self._responses[record.exchange] = head
         return HttpResponse(record, head, self._requests.get(record.exchange or -1))
 
-    def _body(self, record: Record) -> Iterator[Event]:
+    def _body(self, record: Record) -> Sequence[Event]:
         request = self._requests.get(record.exchange or -1)
         text = record.text or jsontext.read(record.data)
         looks_like_one = isinstance(text.value, dict) and "jsonrpc" in text.value
@@ -87,17 +87,11 @@ class Decoder:
         else:
             response = self._responses.get(record.exchange or -1)
             is_message = looks_like_one or _answers_as_message(request, response, text, self._is_endpoint)
-        if is_message:
-            yield from messages(record, text)
-        else:
-            yield HttpBody(record)
+        return messages(record, text) if is_message else [HttpBody(record)]
 
-    def _sse(self, record: Record) -> Iterator[Event]:
+    def _sse(self, record: Record) -> Sequence[Event]:
         data = sse.data_bytes(record.data)
-        if not data:
-            yield SseNoData(record)
-        else:
-            yield from messages(record, jsontext.read(data))
+        return messages(record, jsontext.read(data)) if data else [SseNoData(record)]
 
     def _life(self, record: Record) -> Event:
         if record.event in {"eof", "abort"} and record.dir is Dir.S2C and record.exchange is not None:
@@ -123,16 +117,14 @@ def _answers_as_message(
     return media == "application/json" or (not media and text.readable)
 
 
-def messages(record: Record, text: JsonText) -> Iterator[Event]:
+def messages(record: Record, text: JsonText) -> Sequence[Event]:
     """The events of one JSON text: a message, a batch and its elements, or what stands there instead."""
     if not text.readable:
-        yield NotJson(record, text)
-    elif isinstance(text.value, list):
-        yield Batch(record, text, len(text.value))
-        for element in text.value:
-            yield _message(record, text, element, in_batch=True)
-    else:
-        yield _message(record, text, text.value)
+        return [NotJson(record, text)]
+    if isinstance(text.value, list):
+        elements = [_message(record, text, element, in_batch=True) for element in text.value]
+        return [Batch(record, text, len(text.value)), *elements]
+    return [_message(record, text, text.value)]
 
 
 def _message(record: Record, text: JsonText, value: Any, *, in_batch: bool = False) -> Event:

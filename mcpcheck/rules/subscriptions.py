@@ -36,16 +36,31 @@ def _subscription(event: Notification | Answer, session: Session) -> Call | None
     return call if call is not None and call.request.method == _LISTEN else None
 
 
+class _Lost:
+    """Whether an acknowledgement on stdio did not say whose it is: then any subscription may have had its own."""
+
+    def __init__(self) -> None:
+        self.one = False
+
+    def see(self, event: Notification | Answer, session: Session) -> bool:
+        if session.exchange is not None:
+            return False
+        if isinstance(event, Notification) and event.method == ACKNOWLEDGED and event.dir is Dir.S2C:
+            self.one = self.one or _subscription(event, session) is None
+        return self.one
+
+
 class _Begun:
     """The subscriptions that have had their first message, by the frame of their request."""
 
     def __init__(self) -> None:
         self._begun: Recent[int, None] = Recent()
+        self._lost = _Lost()
 
     def first(self, event: Notification | Answer, session: Session) -> Call | None:
         """The subscription of which a message is the first. Progress, log messages and errors are none of its own."""
         call = _subscription(event, session)
-        if call is None or not session.whole or self._begun.forgetful:
+        if self._lost.see(event, session) or call is None or not session.whole or self._begun.forgetful:
             return None
         own = event.has_result if isinstance(event, Answer) else event.method in OF_SUBSCRIPTIONS
         n = call.request.record.n
@@ -79,12 +94,13 @@ class NothingBefore:
 
     def __init__(self) -> None:
         self._acknowledged: Recent[int, None] = Recent()
+        self._lost = _Lost()
 
     def see(self, note: Notification, session: Session) -> Verdicts:
         if note.method not in OF_SUBSCRIPTIONS:
             return
         call = _subscription(note, session)
-        if call is None or not session.whole or self._acknowledged.forgetful:
+        if self._lost.see(note, session) or call is None or not session.whole or self._acknowledged.forgetful:
             return
         n = call.request.record.n
         if note.method == ACKNOWLEDGED:

@@ -1,0 +1,29 @@
+"""authext.cc: clients that act on their own behalf."""
+
+from mcpcheck.rules.auth.flows import look
+from mcpcheck.rules.auth.traffic import Seen
+from mcpcheck.rules.registry import Verdicts, holds, rule, suspect
+from mcpcheck.session.session import Session
+from mcpcheck.wire.event import Request
+from mcpcheck.wire.protocol import CLIENT_CAPABILITIES
+
+EXTENSION = "io.modelcontextprotocol/oauth-client-credentials"
+
+
+@rule("authext.cc.declared")
+def declared(event: Seen, session: Session) -> Verdicts:
+    """Looks at the first request with a token that client credentials brought: it declares the extension.
+
+    OAuth has this grant without any extension, too; a request that does not declare it is suspect.
+    """
+    for grant in look(event, session).grants:
+        if grant.type != "client_credentials" or not isinstance(event, Request):
+            continue
+        capabilities = event.meta.get(CLIENT_CAPABILITIES)
+        extensions = capabilities.get("extensions") if isinstance(capabilities, dict) else None
+        if isinstance(extensions, dict) and isinstance(extensions.get(EXTENSION), dict):
+            yield holds(event)
+        else:
+            yield suspect(
+                event, f"the extension {EXTENSION}", "the request declares no such extension", grant.event.record.n
+            )

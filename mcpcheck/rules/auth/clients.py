@@ -4,8 +4,8 @@ import ipaddress
 from collections.abc import Iterator
 from urllib.parse import SplitResult
 
-from mcpcheck.rules.auth.flows import Grant, flows, look
-from mcpcheck.rules.auth.traffic import Seen, first, split
+from mcpcheck.rules.auth.flows import Grant, flows, of_grant
+from mcpcheck.rules.auth.traffic import first, split
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.session import Session
@@ -13,15 +13,15 @@ from mcpcheck.wire.event import Event
 
 
 @rule("auth.redirect.localhost-or-https")
-def localhost_or_https(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def localhost_or_https(grant: Grant, session: Session) -> Verdicts:
     """Looks at the redirect URIs that a client registers and uses: HTTPS, or this machine.
 
     Any address of the loopback is this machine. A scheme of the client's own, which OAuth knows for native
     applications, is suspect.
     """
-    for grant in look(event, session).grants:
-        for place, uri in _uris(grant):
-            yield _judged(place, uri)
+    for place, uri in _uris(grant):
+        yield _judged(place, uri)
 
 
 def _uris(grant: Grant) -> Iterator[tuple[Event, str]]:
@@ -62,23 +62,23 @@ def _is_loopback(host: str) -> bool:
 
 
 @rule("auth.redirect.registered")
-def registered(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def registered(grant: Grant, session: Session) -> Verdicts:
     """Compares the redirect URI in use with those that the client registered with, where the recording shows that.
 
     On the loopback the port may be another one; under the name localhost that is suspect.
     """
-    for grant in look(event, session).grants:
-        told = grant.told("redirect_uri") if grant.open else None
-        if told is None or grant.registration is None or not grant.registration.uris:
-            continue
-        uri = first(told.fields, "redirect_uri")
-        if uri in grant.registration.uris or any(_but_for_port(uri, one, "") for one in grant.registration.uris):
-            yield holds(told.event)
-            continue
-        alike = any(_but_for_port(uri, one, "localhost") for one in grant.registration.uris)
-        verdict = suspect if alike else broken
-        names = ", ".join(shown(one) for one in grant.registration.uris[:3])
-        yield verdict(told.event, f"one of {names}", f"redirect_uri={shown(uri)}", grant.registration.event.record.n)
+    told = grant.told("redirect_uri") if grant.open else None
+    if told is None or grant.registration is None or not grant.registration.uris:
+        return
+    uri = first(told.fields, "redirect_uri")
+    if uri in grant.registration.uris or any(_but_for_port(uri, one, "") for one in grant.registration.uris):
+        yield holds(told.event)
+        return
+    alike = any(_but_for_port(uri, one, "localhost") for one in grant.registration.uris)
+    verdict = suspect if alike else broken
+    names = ", ".join(shown(one) for one in grant.registration.uris[:3])
+    yield verdict(told.event, f"one of {names}", f"redirect_uri={shown(uri)}", grant.registration.event.record.n)
 
 
 def _but_for_port(one: str, other: str, name: str) -> bool:
@@ -92,7 +92,8 @@ def _but_for_port(one: str, other: str, name: str) -> bool:
 
 
 @rule("auth.cimd.client-id-url")
-def client_id_url(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def client_id_url(grant: Grant, session: Session) -> Verdicts:
     """Looks at client ids that are web addresses: HTTPS, and a path.
 
     An id that was given by registration is left alone, and so is one whose path is nothing but a slash. Where no
@@ -100,16 +101,15 @@ def client_id_url(event: Seen, session: Session) -> Verdicts:
     otherwise: it is suspect.
     """
     known = flows(session)
-    for grant in look(event, session).grants:
-        told = grant.told("client_id") if grant.asked else None
-        place: Event = told.event if told is not None else grant.event
-        id = first(told.fields if told is not None else grant.fields, "client_id")
-        parts = split(id) if id[:8].lower().startswith(("http://", "https://")) else None
-        if parts is None or id in known.registered:
-            continue
-        if parts.scheme == "https" and parts.path:
-            if parts.path != "/":
-                yield holds(place)
-        else:
-            verdict = broken if known.client_documents else suspect
-            yield verdict(place, "an https URL with a path", f"client_id={shown(id)}")
+    told = grant.told("client_id") if grant.asked else None
+    place: Event = told.event if told is not None else grant.event
+    id = first(told.fields if told is not None else grant.fields, "client_id")
+    parts = split(id) if id[:8].lower().startswith(("http://", "https://")) else None
+    if parts is None or id in known.registered:
+        return
+    if parts.scheme == "https" and parts.path:
+        if parts.path != "/":
+            yield holds(place)
+    else:
+        verdict = broken if known.client_documents else suspect
+        yield verdict(place, "an https URL with a path", f"client_id={shown(id)}")

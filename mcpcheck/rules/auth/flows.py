@@ -6,11 +6,13 @@ judged before the protocol uses the token: only then is it known that the flow w
 revision the client speaks. Tokens are compared as they stand in the recording, which for redacted ones are digests.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from mcpcheck.rules.auth.traffic import Fields, Seen, bearer, document, first, form, member, path, query, split, strings
+from mcpcheck.rules.registry import Judgement, Verdicts
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import HttpBody, HttpRequest, HttpResponse, Notification, Request
 from mcpcheck.wire.recent import Recent
@@ -50,6 +52,7 @@ class Grant:
     asked: tuple[Asked, ...] = ()
     registration: Registration | None = None
     scheme: str = ""  # what kind of token it is, in lower case
+    use: Request | Notification | None = None  # the message that shows the token first
 
     @property
     def type(self) -> str:
@@ -219,7 +222,11 @@ class Flows:
         if token not in self._unused or (session.stateless and isinstance(message, Notification)):
             return _NOTHING
         del self._unused[token]
-        return Look((self.issued[token],)) if token in self.issued else _NOTHING
+        grant = self.issued.get(token)
+        if grant is None:
+            return _NOTHING
+        grant.use = message
+        return Look((grant,))
 
 
 _FLOWS: WeakKeyDictionary[Session, Flows] = WeakKeyDictionary()
@@ -239,3 +246,14 @@ def look(event: Seen, session: Session) -> Look:
     if not isinstance(found, Look):
         found = session.memo["auth"] = flows(session).take(event, session)
     return found
+
+
+def of_grant(judge: Callable[[Grant, Session], Verdicts]) -> Callable[[Seen, Session], Iterable[Judgement]]:
+    """The rule of an event that asks a rule of a grant, once the grant is known to be the protocol's."""
+
+    def see(event: Seen, session: Session) -> Iterable[Judgement]:
+        grants = look(event, session).grants
+        return [judgement for grant in grants for judgement in judge(grant, session)] if grants else ()
+
+    see.__doc__ = judge.__doc__
+    return see

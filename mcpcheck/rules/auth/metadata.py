@@ -1,23 +1,22 @@
 """legacy.auth.discovery: how a client asks for the document of an authorization server."""
 
-from mcpcheck.rules.auth.flows import flows, look
-from mcpcheck.rules.auth.traffic import Seen
+from mcpcheck.rules.auth.flows import Grant, flows, of_grant
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule
 from mcpcheck.session.session import Session
 from mcpcheck.wire.record import header
 
 
 @rule("legacy.auth.discovery.march-version-header")
-def march_version_header(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def march_version_header(grant: Grant, session: Session) -> Verdicts:
     """Looks for MCP-Protocol-Version where a client of that revision asked for the document before it got its token.
 
     Who asked is known by the User-Agent; without one it is left alone.
     """
-    for grant in look(event, session).grants:
-        asked = flows(session).discoveries.get(grant.agent) if grant.agent else None
-        if asked is None or asked.record.n > grant.event.record.n:
-            continue
-        if header(asked.head, "mcp-protocol-version"):
-            yield holds(asked)
-        else:
-            yield broken(asked, f"MCP-Protocol-Version: {session.revision}", "there is no such header")
+    asked = flows(session).discoveries.get(grant.agent) if grant.agent else None
+    if asked is None or asked.record.n > grant.event.record.n:
+        return
+    if header(asked.head, "mcp-protocol-version"):
+        yield holds(asked)
+    else:
+        yield broken(asked, f"MCP-Protocol-Version: {session.revision}", "there is no such header")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from mcpcheck.rules.auth.code import CODE
-from mcpcheck.rules.auth.flows import Flows, Grant, flows, look
+from mcpcheck.rules.auth.flows import Flows, Grant, flows, look, of_grant
 from mcpcheck.rules.auth.traffic import Seen, first, split
 from mcpcheck.rules.payloads import shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
@@ -41,41 +41,42 @@ def _named(grant: Grant) -> Iterator[tuple[Event, str]]:
 
 
 @rule("auth.resource.in-authorization-request")
-def in_authorization_request(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def in_authorization_request(grant: Grant, session: Session) -> Verdicts:
     """Looks for a resource where a client asks for a code.
 
     In the handshake era a server that publishes no document on the resource may be one of 2025-03-26, which has no
     such parameter: that is left alone.
     """
-    for grant in look(event, session).grants:
-        if not grant.open or not _due(session):
-            continue
-        told = grant.told("resource")
-        if told is not None:
-            yield holds(told.event)
-        else:
-            yield broken(grant.asked[0].event, "a resource", "the authorization request has none")
+    if not grant.open or not _due(session):
+        return
+    told = grant.told("resource")
+    if told is not None:
+        yield holds(told.event)
+    else:
+        yield broken(grant.asked[0].event, "a resource", "the authorization request has none")
 
 
 @rule("auth.resource.in-token-request")
-def in_token_request(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def in_token_request(grant: Grant, session: Session) -> Verdicts:
     """Looks for a resource where a client trades a code for a token.
 
     A refresh or client credentials without one is suspect. Other grants, which say it in another way, are left alone,
     and so are servers of the handshake era that publish no document on the resource.
     """
-    for grant in look(event, session).grants:
-        if not _due(session) or grant.type not in {CODE, *_OTHER_GRANTS}:
-            continue
-        if first(grant.fields, "resource"):
-            yield holds(grant.event)
-        else:
-            verdict = broken if grant.type == CODE else suspect
-            yield verdict(grant.event, "a resource", f"the token request ({grant.type}) has none")
+    if not _due(session) or grant.type not in {CODE, *_OTHER_GRANTS}:
+        return
+    if first(grant.fields, "resource"):
+        yield holds(grant.event)
+    else:
+        verdict = broken if grant.type == CODE else suspect
+        yield verdict(grant.event, "a resource", f"the token request ({grant.type}) has none")
 
 
 @rule("auth.resource.identifies-server")
-def identifies_server(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def identifies_server(grant: Grant, session: Session) -> Verdicts:
     """Compares the host of a resource with those under which the server is known. Another one is suspect.
 
     It takes the server's own document to know. An address as only a private network has it is left alone: a client
@@ -83,46 +84,45 @@ def identifies_server(event: Seen, session: Session) -> Verdicts:
     """
     known = flows(session)
     hosts = set(known.hosts) | {host for one in known.resources if (host := _host(one))}
-    for grant in look(event, session).grants:
-        for place, value in _named(grant):
-            host = _host(value)
-            if host in hosts:
-                yield holds(place)
-            elif host and known.resources and not _private(host):
-                names = ", ".join(shown(one) for one in list(known.resources)[:3])
-                yield suspect(place, f"the server's own name: {names}", f"resource={shown(value)}", *_frames(known))
+    for place, value in _named(grant):
+        host = _host(value)
+        if host in hosts:
+            yield holds(place)
+        elif host and known.resources and not _private(host):
+            names = ", ".join(shown(one) for one in list(known.resources)[:3])
+            yield suspect(place, f"the server's own name: {names}", f"resource={shown(value)}", *_frames(known))
 
 
 @rule("auth.resource.canonical-uri")
-def canonical_uri(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def canonical_uri(grant: Grant, session: Session) -> Verdicts:
     """Looks at the form of a resource: a scheme, and no fragment. A scheme or host in capitals is suspect.
 
     What the server itself names so is left alone.
     """
     known = flows(session).resources
-    for grant in look(event, session).grants:
-        for place, value in _named(grant):
-            if "#" in value:
-                yield broken(place, "a URI without fragment", f"resource={shown(value)}")
-            elif not _SCHEME.match(value) or _HOST_AND_PORT.match(value):
-                yield broken(place, "an absolute URI, with its scheme", f"resource={shown(value)}")
-            elif value not in known and _origin(value) != _origin(value).lower():
-                yield suspect(place, "scheme and host in lower case", f"resource={shown(value)}")
-            else:
-                yield holds(place)
+    for place, value in _named(grant):
+        if "#" in value:
+            yield broken(place, "a URI without fragment", f"resource={shown(value)}")
+        elif not _SCHEME.match(value) or _HOST_AND_PORT.match(value):
+            yield broken(place, "an absolute URI, with its scheme", f"resource={shown(value)}")
+        elif value not in known and _origin(value) != _origin(value).lower():
+            yield suspect(place, "scheme and host in lower case", f"resource={shown(value)}")
+        else:
+            yield holds(place)
 
 
 @rule("auth.resource.most-specific")
-def most_specific(event: Seen, session: Session) -> Verdicts:
+@of_grant
+def most_specific(grant: Grant, session: Session) -> Verdicts:
     """Compares a resource with the server's own name. A resource without its path is suspect."""
     known = flows(session).resources
-    for grant in look(event, session).grants:
-        for place, value in _named(grant):
-            longer = [one for one in known if one.startswith(value.rstrip("/") + "/") and one.rstrip("/") != value]
-            if value in known or not _bare(value):
-                yield holds(place)
-            elif longer and value.rstrip("/") not in {one.rstrip("/") for one in known}:
-                yield suspect(place, longer[0][:200], f"resource={shown(value)}", known[longer[0]])
+    for place, value in _named(grant):
+        longer = [one for one in known if one.startswith(value.rstrip("/") + "/") and one.rstrip("/") != value]
+        if value in known or not _bare(value):
+            yield holds(place)
+        elif longer and value.rstrip("/") not in {one.rstrip("/") for one in known}:
+            yield suspect(place, longer[0][:200], f"resource={shown(value)}", known[longer[0]])
 
 
 @rule("auth.resource.no-trailing-slash")

@@ -123,7 +123,7 @@ class PagesSameScope:
         if isinstance(following, str):
             known = self._scopes.get((*who, following), (scope, 0))
             self._scopes[(*who, following)] = (scope if known[0] == scope else None, answer.record.n)
-        if before is None or scope is None or before[0] is None:
+        if before is None or scope is None or before[0] is None or not session.whole:
             return
         if before[0] == scope:
             yield holds(answer)

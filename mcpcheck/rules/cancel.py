@@ -88,6 +88,6 @@ class ClientInProgress:
             return
         answer = self._answered.get(ids.key(id))
         waited = event.record.t - answer.record.t if answer else 0
-        if answer is not None and waited > _GRACE:
+        if answer is not None and waited > _GRACE and answer.record.n > session.gap:
             said = f"id {shown(id)} was answered {waited:.0f} s before"
             yield suspect(event, "the id of a request in progress", said, answer.record.n)

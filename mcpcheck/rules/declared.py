@@ -240,6 +240,8 @@ class DeprecatedContextsAvoided:
         declared = found[0].get("sampling") if found else None
         if isinstance(declared, dict) and "context" not in declared:
             return
+        if found is None and not session.whole:
+            return
         for at, value in _contexts(event, session):
             if value == "none":
                 yield holds(event)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from mcpcheck.session.call import Call
 from mcpcheck.session.session import Session
-from mcpcheck.wire.event import Answer, Batch, Message, NotMessage, Payload, Request
-from mcpcheck.wire.record import Dir, Kind
+from mcpcheck.wire.event import Answer, Batch, Event, Message, NotMessage, Payload, Request
+from mcpcheck.wire.protocol import CLIENT_INFO
+from mcpcheck.wire.record import Dir, Kind, header_values
 
 
 def shown(value: Any, most: int = 80) -> str:
@@ -34,12 +36,20 @@ def by_itself(payload: Payload) -> bool:
 
 
 def alien(event: NotMessage, session: Session) -> bool:
-    """Whether what stands on stdio was never meant as a message: a log line that happens to be JSON."""
-    if event.record.kind is not Kind.LINE:
+    """Whether what stands on stdio was never meant as a message: a log line that happens to be JSON.
+
+    So may be what stands in a body whose request head is lost.
+    """
+    if event.record.kind is not Kind.LINE and not unplaced(event, session):
         return False
     if not isinstance(event.value, dict):
         return by_itself(event)
     return not event.value.keys() & {"jsonrpc", "method", "result", "error"} and not answers_nothing(event, session)
+
+
+def unplaced(event: Event, session: Session) -> bool:
+    """Whether nobody can say if a body stands where a message has to: the head of its request is lost."""
+    return event.record.kind is Kind.BODY and session.exchange is not None and session.exchange.request is None
 
 
 def answers_nothing(event: NotMessage, session: Session) -> bool:
@@ -52,6 +62,18 @@ def answers_nothing(event: NotMessage, session: Session) -> bool:
 def is_call(request: Request) -> bool:
     """Whether a message with an id is a request, and no notification that was given one."""
     return not request.method.startswith("notifications/")
+
+
+def may_be_one_client(call: Call, request: Request, session: Session) -> bool:
+    """Whether a request may come from the client of an earlier one: nothing that tells clients apart differs."""
+    if session.one_client:
+        return True
+    if call.request.meta.get(CLIENT_INFO) != request.meta.get(CLIENT_INFO):
+        return False
+    one, other = call.exchange and call.exchange.request, session.exchange and session.exchange.request
+    if not one or not other:
+        return True
+    return all(header_values(one, name) == header_values(other, name) for name in ("user-agent", "authorization"))
 
 
 def malformed(request: Request) -> bool:

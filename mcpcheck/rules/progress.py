@@ -3,7 +3,7 @@
 from typing import Any
 
 from mcpcheck.rules import shapes
-from mcpcheck.rules.payloads import integral, is_call, shown
+from mcpcheck.rules.payloads import integral, is_call, may_be_one_client, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call, Exchange
@@ -41,7 +41,7 @@ def token_unique(request: Request, session: Session) -> Verdicts:
         return
     same = session.calls_with_token(request.dir, token)
     others = (call for call in same if call is not session.call and not _refused(call) and _may_be_own(call, session))
-    other = next(others, None)
+    other = next((call for call in others if may_be_one_client(call, request, session)), None)
     if other is None:
         yield holds(request)
     else:

@@ -46,9 +46,10 @@ class _Schemas:
                 known = _Listed(Foreign(schema), event.record.n, event.record.t) if isinstance(schema, dict) else None
                 self._tools[(*_who(call), tool["name"])] = known
 
-    def of(self, call: Call) -> _Listed | None:
+    def of(self, call: Call, session: Session) -> _Listed | None:
         name = call.request.param("name")
-        return self._tools.get((*_who(call), name)) if isinstance(name, str) else None
+        known = self._tools.get((*_who(call), name)) if isinstance(name, str) else None
+        return known if known is not None and known.n > session.gap else None  # a change may be lost
 
 
 def _who(call: Call) -> tuple[str, str]:
@@ -86,7 +87,7 @@ class Conforms(_Schemas):
         result = _result(event, session) if isinstance(event, Answer) else None
         if not isinstance(event, Answer) or result is None or session.call is None:
             return
-        known = self.of(session.call)
+        known = self.of(session.call, session)
         if known is None or "structuredContent" not in result:
             return
         fault = known.schema.fault(result["structuredContent"])
@@ -108,7 +109,7 @@ class Present(_Schemas):
         result = _result(event, session) if isinstance(event, Answer) else None
         if not isinstance(event, Answer) or result is None or session.call is None:
             return
-        known = self.of(session.call)
+        known = self.of(session.call, session)
         if known is None:
             return
         if "structuredContent" in result:

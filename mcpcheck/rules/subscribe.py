@@ -143,6 +143,6 @@ class EndFinal:
             return
         ended = [answer.record.n for answer in call.answers]
         since = self._cancelled.get(call.request.record.n, ended[-1] if ended else None)
-        if since is not None:
+        if since is not None and since > session.gap:
             said = f"{note.method} for {shown(id)}"
             yield broken(note, "nothing more for a subscription that has ended", said, since)

@@ -137,7 +137,7 @@ class NameUnique:
         again = next((name for name in counts if name in before), None)
         if doubled is not None:
             yield broken(event, "names that differ", f"{shown(doubled)} stands {counts[doubled]} times")
-        elif again is not None:
+        elif again is not None and session.whole:
             yield suspect(event, "names that differ", f"{shown(again)} stands on an earlier page, too")
         elif counts:
             yield holds(event)

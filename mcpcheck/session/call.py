@@ -6,6 +6,8 @@ from mcpcheck.wire.event import Answer, Notification, Request
 from mcpcheck.wire.protocol import LEGACY
 from mcpcheck.wire.record import RequestHead, ResponseHead, header
 
+_SESSION = "mcp-session-id"
+
 
 @dataclass(slots=True)
 class Call:
@@ -64,3 +66,17 @@ class Exchange:
     def answered_elsewhere(self) -> bool:
         """HTTP+SSE: whether the request was taken, so that its answer comes on the client's own event stream."""
         return self.call is not None and self.call.stream is not None and 200 <= (self.status or 0) < 300
+
+    @property
+    def session_id(self) -> str | None:
+        """The session of the handshake era that the request belongs to, or that its answer has opened."""
+        told = header(self.request, _SESSION) if self.request else None
+        return told if told is not None or self.response is None else header(self.response, _SESSION)
+
+
+def of_one_session(one: Exchange | None, other: Exchange) -> bool:
+    """Whether two exchanges may belong to one session of the handshake era."""
+    if one is None or one is other:
+        return True
+    ids = {one.session_id, other.session_id} - {None}
+    return len(ids) < 2

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mcpcheck.session import ids
-from mcpcheck.session.call import Call, Exchange
+from mcpcheck.session.call import Call, Exchange, of_one_session
 from mcpcheck.session.eras import Eras
 from mcpcheck.session.orphans import Orphan, Orphans
 from mcpcheck.session.rounds import Rounds
@@ -287,6 +287,8 @@ class Session:
         asker = event.dir.other
         place = (asker, ids.key(event.id))
         same = self._open.get(place) if event.has_id else None
+        if same and self.exchange:
+            same = [open for open in same if of_one_session(open.exchange, self.exchange)]
         call = waiting(same, self.stream, self.whole) if same else None
         own = self.exchange.call if self.exchange and asker is Dir.C2S else None
         if own is not None:

@@ -48,10 +48,15 @@ class Streams:
         return self._of.get(unquote(exchange.request.path)) if exchange and exchange.request else None
 
 
-def waiting(calls: list[Call], stream: int | None) -> Call | None:
-    """Of the open calls of one id, oldest first, the one that an answer on a stream, or from its client, is for."""
-    own = (call for call in calls if call.stream == stream) if stream is not None else iter(())
-    return next(own, calls[0] if calls else None)
+def waiting(calls: list[Call], stream: int | None, whole: bool) -> Call | None:
+    """Of the open calls of one id, oldest first, the one that an answer on a stream, or from its client, is for.
+
+    In a recording that is not whole it has to be one of that stream.
+    """
+    if stream is None:
+        return calls[0] if calls else None
+    own = next((call for call in calls if call.stream == stream), None)
+    return own or (next((call for call in calls if call.stream is None), None) if whole else None)
 
 
 def names_endpoint(event: Event) -> bool:

@@ -131,7 +131,7 @@ def reserved_range(answer: Answer, session: Session) -> Verdicts:
 def legacy_range_avoid(answer: Answer, session: Session) -> Verdicts:
     """Looks at codes from -32019 to -32000: suspect, since older implementations may go on using them."""
     code = _code(answer, session)
-    if code is None or code == RESOURCE_NOT_FOUND:
+    if code is None or code == RESOURCE_NOT_FOUND or (session.call or session.near) is None:
         return
     if -32019 <= code <= -32000:
         yield suspect(answer, "no code from -32019 to -32000 in a new implementation", f"code is {code}")

@@ -1,6 +1,6 @@
 """base.message: what every message has to be, whoever sends it and whatever it says."""
 
-from mcpcheck.rules.payloads import alien, answers_nothing, by_itself, shown, whole_message
+from mcpcheck.rules.payloads import alien, answers_nothing, by_itself, shown, unplaced, whole_message
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.session import Session
 from mcpcheck.session.strays import Stray
@@ -86,7 +86,8 @@ def json(event: Message | Batch | NotMessage | Stray, session: Session) -> Verdi
     event stream by http.sse.event-data, and a doubled key of inputRequests by mrtr.input-requests.keys-unique.
     """
     if isinstance(event, Stray):
-        meant = event.kind == "broken" or (event.kind == "text" and event.record.kind is Kind.BODY)
+        alone = event.record.kind is Kind.BODY and not unplaced(event, session)
+        meant = event.kind == "broken" or (event.kind == "text" and alone)
         if meant:
             fault = event.lines[0].text.faults[-1]
             yield broken(event, "one JSON text (RFC 8259)", fault.detail)

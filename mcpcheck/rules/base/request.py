@@ -1,7 +1,7 @@
 """base.request: the envelope of a request."""
 
 from mcpcheck.catalogue.schemas import Schemas
-from mcpcheck.rules.payloads import integral, is_call, shown
+from mcpcheck.rules.payloads import integral, is_call, may_be_one_client, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Notification, Request
@@ -59,13 +59,14 @@ def id_unique(request: Request, session: Session) -> Verdicts:
     """Compares with the sender's requests that wait for an answer, by value and by type.
 
     An id whose request was cancelled is suspect. So is any clash on HTTP where the recording cannot tell one client
-    from several; what a 401, 403, 429 or 5xx refused may be sent again as it was.
+    from several by what they say of themselves; what a 401, 403, 429 or 5xx refused may be sent again as it was.
     """
     if not is_call(request) or request.id is None or not session.whole:
         return
     clash = session.clash
     refused = clash.exchange.status if clash and clash.exchange else None
-    if clash is None or (refused is not None and (refused in _REFUSED or refused >= 500)):
+    anew = refused is not None and (refused in _REFUSED or refused >= 500)
+    if clash is None or anew or not may_be_one_client(clash, request, session):
         yield holds(request)
     else:
         n = clash.request.record.n

@@ -1,10 +1,13 @@
 """base.response, base.result.id-match, base.error.id-match: which answer belongs to which request."""
 
+from dataclasses import replace
+
 from mcpcheck.rules.payloads import answers_nothing, is_call, is_due, malformed, shown
 from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule
 from mcpcheck.session.call import Call
 from mcpcheck.session.orphans import Orphan
 from mcpcheck.session.session import Session
+from mcpcheck.verdict import Outcome
 from mcpcheck.wire.event import Aborted, Answer, Closed, Event, Exited, NotMessage, TimedOut
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir
@@ -25,6 +28,8 @@ _PROMPT = frozenset(
 _STOPPED = frozenset({2, 9, 15})
 """Signals with which somebody else stops a server: interrupt, kill, terminate."""
 
+_ENDED = "the server ended the connection"
+
 _OTHER_LAYER = frozenset({401, 403, 405, 406, 413, 415, 429})
 """Statuses that an HTTP or an authorization layer answers with before it reads the body."""
 
@@ -34,9 +39,10 @@ class OnePerRequest:
     """Looks at answers and at the end of the connection.
 
     A request that the server left unanswered when it ended the connection breaks it, and a request that cannot take
-    long when its deadline passes. Silence is no fault for what was cancelled, for an open subscription, and when the
-    client left first or the server was stopped from outside; nor where something unreadable came that may have been
-    the answer. A recording that begins in the middle or has a gap is not judged.
+    long when its deadline passes. Where the recording does not show how the server ended, it may have been stopped:
+    then it is suspect. Silence is no fault for what was cancelled, for an open subscription, and when the client left
+    first or the server was stopped from outside; nor where something unreadable came that may have been the answer. A
+    recording that begins in the middle or has a gap is not judged.
     """
 
     def __init__(self) -> None:
@@ -61,7 +67,10 @@ class OnePerRequest:
                 self._ended(event, session)
 
     def end(self, session: Session) -> Verdicts:
-        yield from self._unanswered.values()
+        if not session.whole:
+            return
+        for missing in self._unanswered.values():
+            yield missing if session.exited or missing.actual != _ENDED else replace(missing, outcome=Outcome.SUSPECT)
 
     def _orphan(self, event: Orphan, session: Session) -> Verdicts:
         if not is_due(event.answer, session):
@@ -79,7 +88,7 @@ class OnePerRequest:
         elif event.dir is Dir.S2C and not session.client_left:
             for call in session.open_calls(Dir.C2S):
                 if self._owed(call, session):
-                    self._miss(call, "the server ended the connection", event.record.n)
+                    self._miss(call, _ENDED, event.record.n)
 
     def _stream_ended(self, event: Event, session: Session) -> Verdicts:
         exchange, call = session.exchange, session.call

@@ -47,8 +47,8 @@ def content_type(event: HttpResponse | Answer, session: Session) -> Verdicts:
         judged = status in {400, 404}
     else:
         judged = 200 <= status < 300
-    if not judged:
-        return
+    if not judged or not (session.whole or (exchange.request is not None and exchange.to_endpoint)):
+        return  # it may be HTTP+SSE, whose stream has named another path
     if media in {_JSON, _STREAM} and status not in {202, 204}:
         yield holds(event)
     else:

@@ -29,13 +29,16 @@ def _head_of_request(event: Request, session: Session) -> RequestHead | None:
 
 @rule("http.send.new-post")
 def new_post(event: Message, session: Session) -> Verdicts:
-    """Looks at the method and path with which a client's message comes."""
+    """Looks at the method and path with which a client's message comes.
+
+    Where the recording does not show everything, another path may be the one that a stream of HTTP+SSE has named.
+    """
     head = _head(event, session)
     if head is None or session.exchange is None:
         return
     if head.method == "POST" and session.exchange.to_endpoint:
         yield holds(event)
-    else:
+    elif session.whole or head.method != "POST":
         yield broken(event, "a POST to the MCP endpoint", f"{head.method} {head.path}")
 
 
@@ -47,8 +50,12 @@ def accept_both(event: Message, session: Session) -> Verdicts:
     """
     asks = isinstance(event, Request) and is_call(event)
     head = _head(event, session) if asks or not session.stateless else None
-    if head is not None and head.method == "POST":
+    if head is not None and head.method == "POST" and (session.whole or _to_endpoint(session)):
         yield accepts(event, head, "application/json", "text/event-stream")
+
+
+def _to_endpoint(session: Session) -> bool:
+    return session.exchange is not None and session.exchange.to_endpoint
 
 
 def accepts(event: Event, head: RequestHead, *types: str) -> Judgement:
@@ -78,7 +85,7 @@ def single_message(event: Message | Stray | HttpResponse, session: Session) -> V
     if exchange is None:
         return
     if isinstance(event, HttpResponse):
-        if exchange.to_endpoint and not exchange.has_body and _is_empty_post(exchange.request):
+        if exchange.to_endpoint and not exchange.has_body and session.whole and _is_empty_post(exchange.request):
             yield broken(event, "one message as the body", "there is no body", exchange.request_frame, blames="client")
     elif event.dir is Dir.C2S:
         if not isinstance(event, Stray):

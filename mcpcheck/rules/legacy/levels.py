@@ -52,7 +52,8 @@ class Threshold:
             case Answer():
                 self._confirmed(event, name, session)
             case Notification():
-                if event.method == _LOG and event.dir is Dir.S2C and name in self._set:
+                known = self._set.get(name, (0, 0))[1] > session.gap
+                if event.method == _LOG and event.dir is Dir.S2C and known:
                     yield from self._logged(event, name, session)
 
     def _confirmed(self, answer: Answer, name: str, session: Session) -> None:
@@ -60,6 +61,8 @@ class Threshold:
         request = session.call.request if session.call else None
         if request is None or request.method != _SET or not isinstance(answer.result, dict) or answer.has_error:
             return
+        if request.record.n < session.gap:
+            return  # another level may have been asked for in between
         if request.param("level") in _LEVELS and self._asked.get(name) == request.record.n:
             self._set[name] = _LEVELS.index(request.param("level")), answer.record.n
 

@@ -74,9 +74,9 @@ class Exchange:
         return told if told is not None or self.response is None else header(self.response, _SESSION)
 
 
-def of_one_session(one: Exchange | None, other: Exchange) -> bool:
-    """Whether two exchanges may belong to one session of the handshake era."""
+def of_one_session(one: Exchange | None, other: Exchange, *, sure: bool) -> bool:
+    """Whether two exchanges may belong to one session of the handshake era; ``sure``: whether they certainly do."""
     if one is None or one is other:
         return True
-    ids = {one.session_id, other.session_id} - {None}
-    return len(ids) < 2
+    ids = {one.session_id, other.session_id}
+    return len(ids) == 1 and None not in ids if sure else len(ids - {None}) < 2

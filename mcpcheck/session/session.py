@@ -287,8 +287,8 @@ class Session:
         asker = event.dir.other
         place = (asker, ids.key(event.id))
         same = self._open.get(place) if event.has_id else None
-        if same and self.exchange:
-            same = [open for open in same if of_one_session(open.exchange, self.exchange)]
+        if same and self.exchange and self.stream is None:
+            same = [open for open in same if of_one_session(open.exchange, self.exchange, sure=not self.whole)]
         call = waiting(same, self.stream, self.whole) if same else None
         own = self.exchange.call if self.exchange and asker is Dir.C2S else None
         if own is not None:

@@ -80,6 +80,18 @@ def annotations(answer: Answer, session: Session) -> Iterator[tuple[str, Any, di
             yield f"{tool}: {place}", property[_KEY], property
 
 
+def faultless(schema: Any) -> bool:
+    """Whether every annotation of an inputSchema is a valid one, so that clients have to keep the tool."""
+    found = list(reached(schema))
+    names = [property[_KEY] for _, property in found]
+    return (
+        all(isinstance(name, str) and _TOKEN.fullmatch(name) for name in names)
+        and len({name.lower() for name in names}) == len(names)
+        and all(property.get("type") in ("integer", "string", "boolean") for _, property in found)
+        and not any(True for _ in _elsewhere(schema, by_properties=False))
+    )
+
+
 @rule("http.xheader.not-empty", on="tools/list", near="x-mcp-header")
 def not_empty(answer: Answer, session: Session) -> Verdicts:
     """Looks at the annotations of every listed tool: a string of at least one character."""

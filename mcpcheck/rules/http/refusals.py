@@ -89,10 +89,10 @@ def _method_fault(request: Request, head: RequestHead) -> tuple[str, bool]:
 def _name_fault(request: Request, head: RequestHead) -> tuple[str, bool]:
     """What is wrong with Mcp-Name, and whether it is the case of letters alone.
 
-    A value that claims to be encoded and is not has a rule of its own.
+    A value that claims to be encoded and is not has a rule of its own. Of a name that is redacted nothing is known.
     """
     name, told = _name(request), _valid(head, "Mcp-Name")
-    if name is None or told is None:
+    if name is None or told is None or request.record.redacted:
         return "", False
     decoded = mcp_http.decode_value(told)
     if decoded is None or decoded == name or told == name.strip() or (decoded == told and told.startswith("=?")):

@@ -67,7 +67,7 @@ _WITH_WORK = frozenset({"tools/call", "prompts/get", "resources/read"})
 
 def read(data: bytes) -> Event:
     """What a payload of the client is: a message, a batch, or neither."""
-    return next(messages(Record(0, 0.0, Dir.C2S, Kind.LINE, data), jsontext.read(data)))
+    return messages(Record(0, 0.0, Dir.C2S, Kind.LINE, data), jsontext.read(data))[0]
 
 
 class Server(Admission):
@@ -169,7 +169,7 @@ class Server(Admission):
         if self.session is None or self.session.revision != "2025-03-26" or batch.size == 0:
             self.send(self.error(None, self.invalid_request("Invalid request: batches are not supported")))
             return []
-        elements = [next(messages(batch.record, jsontext.JsonText(True, item))) for item in batch.text.value]
+        elements = [messages(batch.record, jsontext.JsonText(True, item))[0] for item in batch.text.value]
         group = Batch(sum(isinstance(element, Request) for element in elements))
         calls = []
         for element in elements:

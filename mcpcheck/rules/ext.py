@@ -46,7 +46,7 @@ def identifier_own_domain(event: Request | Answer, session: Session) -> Verdicts
     """Looks at the prefix of each extension that either side declares. Suspect only: who owns a domain is not seen.
 
     Suspect are a prefix of one label, one that ends in a common top-level domain and does not begin with one, and a
-    second label that is reserved, unless the prefix is io.modelcontextprotocol: more official extensions may come.
+    second label that is reserved, unless the prefix begins with io.modelcontextprotocol: more official extensions may come.
     Identifiers that are not written as such have a rule of their own.
     """
     if isinstance(event, Request):
@@ -71,7 +71,7 @@ def _not_a_domain(labels: list[str]) -> str:
         return "its prefix is one label"
     if labels[-1] in _TOP_DOMAINS and labels[0] not in _TOP_DOMAINS:
         return "its prefix is no reversed domain name"
-    if labels[1] in _RESERVED and labels != ["io", "modelcontextprotocol"]:
+    if labels[1] in _RESERVED and labels[:2] != ["io", "modelcontextprotocol"]:
         return f"{labels[1]} as the second label is reserved"
     return ""
 
@@ -107,6 +107,6 @@ class ClientPerRequest:
     def end(self, session: Session) -> Verdicts:
         for name, request in self._once.items():
             others = self._others.get(name, 0)
-            if name not in self._used and others >= _ENOUGH:
+            if name not in self._used and others >= _ENOUGH and session.whole:
                 said = f"{shown(name)} is declared here, and by none of {others} later requests"
                 yield suspect(request, "an extension in the clientCapabilities of each request", said)

@@ -193,7 +193,7 @@ class IdValue:
             return
         id, call = event.meta[SUBSCRIPTION_ID], _subscription(event, session)
         request = call.request if call else None
-        if request is None and session.exchange is None:
+        if request is None and session.exchange is None and session.whole:
             request = self._spelled.get(_spelled(id))
         if request is None:
             return

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from mcpcheck.rules.auth.traffic import Fields, Seen, bearer, document, first, form, member, path, query, split, strings
 from mcpcheck.rules.registry import Judgement, Verdicts
 from mcpcheck.session.session import Session
+from mcpcheck.verdict import Outcome
 from mcpcheck.wire.event import HttpBody, HttpRequest, HttpResponse, Notification, Request
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, header, header_values
@@ -249,11 +250,17 @@ def look(event: Seen, session: Session) -> Look:
 
 
 def of_grant(judge: Callable[[Grant, Session], Verdicts]) -> Callable[[Seen, Session], Iterable[Judgement]]:
-    """The rule of an event that asks a rule of a grant, once the grant is known to be the protocol's."""
+    """The rule of an event that asks a rule of a grant, once the grant is known to be the protocol's.
+
+    In a part of a recording something that led to the grant may be missing: nothing is held against it.
+    """
 
     def see(event: Seen, session: Session) -> Iterable[Judgement]:
         grants = look(event, session).grants
-        return [judgement for grant in grants for judgement in judge(grant, session)] if grants else ()
+        if not grants:
+            return ()
+        found = [judgement for grant in grants for judgement in judge(grant, session)]
+        return found if session.whole else [one for one in found if one.outcome is Outcome.HOLDS]
 
     see.__doc__ = judge.__doc__
     return see

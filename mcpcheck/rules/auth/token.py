@@ -87,7 +87,7 @@ class EveryRequest:
                 self._served.pop(id, None)
             elif event.head.status < 400 and bearer(head):
                 self._served[id] = exchange.request_frame
-        elif isinstance(event, HttpRequest) and id in self._served and head.method != "OPTIONS":
+        elif isinstance(event, HttpRequest) and self._served.get(id, 0) > session.gap and head.method != "OPTIONS":
             if bearer(head):
                 yield holds(event)
             elif header(head, "authorization") is None:

@@ -226,7 +226,8 @@ class _Tools(_Declared):
 
     def _tool(self, request: Request | None, session: Session) -> _Listed | None:
         name = request.param("name") if request else None
-        return self._tools.get((*_who(session), name)) if isinstance(name, str) else None
+        known = self._tools.get((*_who(session), name)) if isinstance(name, str) else None
+        return known if known is not None and known.n > session.gap else None  # a change may be lost
 
 
 def _support(tool: dict[str, Any]) -> Any:
@@ -294,7 +295,8 @@ class ToolRequired(_Calling):
 class CreateResult(_Tools):
     """Looks at results of requests that were to become tasks, where their receiver has declared that kind.
 
-    For a tool call the tool has been listed with taskSupport optional or required. An error is no result.
+    For a tool call the tool has been listed with taskSupport optional or required. An error is no result, and a tool's
+    own error is suspect: it may be how the call was refused.
     """
 
     def see(self, event: Answer | Notification, session: Session) -> Verdicts:
@@ -309,7 +311,7 @@ class CreateResult(_Tools):
         if "task" in found[1]:
             yield holds(event)
         else:
-            judged = broken if sure else suspect
+            judged = broken if sure and found[1].get("isError") is not True else suspect
             yield judged(event, "a CreateTaskResult, with task", f"result has {_named(found[1])}", request.record.n)
 
     def _is_supported(self, request: Request, tools: Handshake | None, session: Session) -> bool | None:

@@ -238,7 +238,7 @@ class ResultShape:
         place, found = _asked_for(answer, session), result_of(answer, session)
         method = self._methods.get(place) if place is not None else None
         over = self._over.before(place, request)
-        if found is None or method is None or (over and over[0] == "cancelled"):
+        if found is None or method is None or not session.whole or (over and over[0] == "cancelled"):
             return
         result = found[1]
         type, blocks = _RESULTS[method]

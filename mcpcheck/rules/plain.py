@@ -5,7 +5,9 @@ holds to follows from a handful of tests, so the engine need not ask each rule w
 stay the judges: ``look`` vouches for nothing of which its rule would say anything else, and a test compares the two.
 """
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Notification, Request
@@ -13,6 +15,7 @@ from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, 
 from mcpcheck.wire.record import Dir
 
 _TEXT, _REQUEST, _NOTIFICATION, _RESULT, _META, _STATELESS, _NAMED = (1 << bit for bit in range(7))
+_CALL, _CALLED, _READ, _CONTENTS, _HINTS, _PROGRESS = (1 << bit for bit in range(7, 13))
 
 _PURE = ("stdio.framing.no-embedded-newline", "stdio.server.stdout-pure", "stdio.client.stdin-pure")
 _HELD = {
@@ -61,6 +64,12 @@ _HELD = {
         "base.request.shape",
     ),
     _NAMED: ("base.implementation.shape",),
+    _CALL: ("tools.call.request-shape",),
+    _CALLED: ("tools.call.result-shape", "tools.content.block-shape"),
+    _READ: ("resources.read.request-shape",),
+    _CONTENTS: ("resources.contents.text-or-blob", "resources.read.result-shape"),
+    _HINTS: ("caching.hints.resources-read", "caching.scope.valid", "caching.ttl.non-negative"),
+    _PROGRESS: ("progress.notification.shape",),
 }
 _SILENT = {
     _TEXT: ("base.message.utf8",),
@@ -97,17 +106,20 @@ def look(event: Message, session: Session) -> int:
         result = obj.get("result")
         whole = event.dir is Dir.S2C and session.call is not None and "error" not in obj
         if whole and isinstance(result, dict) and result.get("resultType") == "complete":
-            return seen | _RESULT | _meta(event, result) if isinstance(result.get("_meta", {}), dict) else seen
+            if not isinstance(result.get("_meta", {}), dict):
+                return seen
+            return seen | _RESULT | _meta(event, result) | _result(session.method_of(event), result)
     elif isinstance(event, Request):
         if event.dir is Dir.C2S and isinstance(event.params, dict) and type(obj["id"]) in (str, int):
             if event.method.startswith(("notifications/", "rpc.")):
                 return seen
-            seen |= _REQUEST | _meta(event, event.params)
+            seen |= _REQUEST | _meta(event, event.params) | _params(event.method, event.params)
             return seen | _STATELESS if seen & _META and _is_stateless(event) else seen
     elif isinstance(event, Notification) and isinstance(event.params, dict):
         named = event.method.startswith("notifications/")
         if named and isinstance(event.params.get("_meta", {}), dict):
-            return seen | _NOTIFICATION | _meta(event, event.params)
+            progress = _PROGRESS if event.method == "notifications/progress" and _is_progress(event.params) else 0
+            return seen | _NOTIFICATION | _meta(event, event.params) | progress
     return seen
 
 
@@ -130,3 +142,56 @@ def _is_stateless(request: Request) -> bool:
     meta = request.meta
     none = meta.get(CLIENT_CAPABILITIES)
     return type(none) is dict and not none and type(meta.get(PROTOCOL_VERSION)) is str and LOG_LEVEL not in meta
+
+
+def _params(method: str, params: dict[str, Any]) -> int:
+    """Whether the params of the most usual methods have the members that they have to have, and no others."""
+    if method == "tools/call" and params.keys() <= {"name", "arguments", "_meta"}:
+        return _CALL if type(params.get("name")) is str and type(params.get("arguments", {})) is dict else 0
+    if method == "resources/read" and params.keys() <= {"uri", "_meta"}:
+        return _READ if type(params.get("uri")) is str else 0
+    return 0
+
+
+def _result(method: str | None, result: dict[str, Any]) -> int:
+    """The same for their results, where they hold text and nothing else."""
+    if method == "tools/call" and result.keys() <= {"resultType", "content", "_meta"}:
+        return _CALLED if _is_all(result.get("content"), _is_text) else 0
+    usual = {"resultType", "contents", "ttlMs", "cacheScope", "_meta"}
+    if method == "resources/read" and result.keys() <= usual and _is_all(result.get("contents"), _is_contents):
+        ttl, scope = result.get("ttlMs"), result.get("cacheScope")
+        return _CONTENTS | _HINTS if type(ttl) is int and ttl >= 0 and scope in ("public", "private") else _CONTENTS
+    return 0
+
+
+def _is_all(values: Any, fits: Callable[[Any], bool]) -> bool:
+    return type(values) is list and len(values) > 0 and all(map(fits, values))
+
+
+def _is_text(block: Any) -> bool:
+    return (
+        type(block) is dict
+        and block.keys() == {"type", "text"}
+        and block["type"] == "text"
+        and type(block["text"]) is str
+    )
+
+
+def _is_contents(item: Any) -> bool:
+    whole = type(item) is dict and {"uri", "text"} <= item.keys() <= {"uri", "text", "mimeType"}
+    return (
+        whole
+        and all(type(value) is str for value in item.values())
+        and item.get("mimeType", "text/").startswith("text/")
+    )
+
+
+def _is_progress(params: dict[str, Any]) -> bool:
+    usual = {"progressToken", "progress"} <= params.keys() <= {"progressToken", "progress", "total", "message"}
+    numbers = (params.get("progress"), params.get("total", 0))
+    return (
+        usual
+        and type(params["progressToken"]) in (str, int)
+        and all(type(number) in (int, float) for number in numbers)
+        and type(params.get("message", "")) is str
+    )

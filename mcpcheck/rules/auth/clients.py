@@ -42,14 +42,14 @@ def _uris(grant: Grant) -> Iterator[tuple[Event, str]]:
 
 def _judged(place: Event, uri: str) -> Judgement:
     parts = split(uri)
-    if parts is not None and (parts.scheme == "https" or (parts.scheme == "http" and _is_here(parts))):
+    if parts is not None and (parts.scheme == "https" or (parts.scheme == "http" and is_here(parts))):
         return holds(place)
     if parts is not None and parts.scheme == "http":
         return broken(place, "HTTPS, or localhost", f"the redirect URI {shown(uri)}")
     return suspect(place, "HTTPS, or localhost", f"the redirect URI {shown(uri)}")
 
 
-def _is_here(parts: SplitResult) -> bool:
+def is_here(parts: SplitResult) -> bool:
     host = parts.hostname or ""
     return host == "localhost" or host.endswith(".localhost") or _is_loopback(host)
 

@@ -39,7 +39,7 @@ def _with_id(task: Any) -> Any:
 @rule("legacy.tasks.notification.shape", on=STATUS)
 def notification_shape(note: Notification, session: Session) -> Verdicts:
     """Looks at the params of notifications/tasks/status: the whole task."""
-    given = {"taskId": ""} if "taskId" in (note.params or ()) else {}
+    given = {"taskId": ""} if _has_id(note.params) else {}
     yield from shapes.notified(note, session, STATUS, "TaskStatusNotificationParams", **given)
 
 

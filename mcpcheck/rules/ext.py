@@ -46,8 +46,8 @@ def identifier_own_domain(event: Request | Answer, session: Session) -> Verdicts
     """Looks at the prefix of each extension that either side declares. Suspect only: who owns a domain is not seen.
 
     Suspect are a prefix of one label, one that ends in a common top-level domain and does not begin with one, and a
-    second label that is reserved, unless the prefix begins with io.modelcontextprotocol: more official extensions may come.
-    Identifiers that are not written as such have a rule of their own.
+    second label that is reserved, unless the prefix begins with io.modelcontextprotocol: more official extensions may
+    come. Identifiers that are not written as such have a rule of their own.
     """
     if isinstance(event, Request):
         found = extensions(event) if event.dir is Dir.C2S else None

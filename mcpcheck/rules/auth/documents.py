@@ -78,18 +78,18 @@ class Documents:
             return self._read(event, session)
         return None
 
-    def at(self, path: str, agent: str, before: int) -> list[Published]:
+    def at(self, path: str, agent: str | None, before: int) -> list[Published]:
         """The documents by which one authorizes at a path, as somebody has read them before a frame.
 
-        None where it is not known who that is, or where some are forgotten.
+        ``agent`` None: whoever it was. Empty where some documents are forgotten.
         """
-        if not agent or self.servers.forgetful:
+        if self.servers.forgetful:
             return []
         return [
             one
             for one in self.servers.values()
             if one.event.record.n < before
-            and one.agent == agent
+            and agent in {None, one.agent}
             and (url := split(member(one.said, "authorization_endpoint"))) is not None
             and url.path == path
         ]

@@ -8,19 +8,19 @@ from mcpcheck.rules.auth.documents import Published, documents, read
 from mcpcheck.rules.auth.flows import Grant, look
 from mcpcheck.rules.auth.traffic import Seen, fields, first
 from mcpcheck.rules.payloads import shown
-from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule
+from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import HttpResponse
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import header
 
 
-def _read_by(grant: Grant, session: Session) -> list[Published]:
-    """The documents by which a client knew where to authorize; empty where they are not all to be seen."""
+def _read_by(grant: Grant, session: Session, agent: str | None) -> list[Published]:
+    """The documents by which somebody knew where to authorize; empty where they are not all to be seen."""
     if grant.type != CODE or not grant.asked or not session.whole:
         return []
     asked = grant.asked[0]
-    return documents(session).at(asked.path, grant.agent, asked.event.record.n)
+    return documents(session).at(asked.path, agent, asked.event.record.n)
 
 
 class _Refuses:
@@ -34,7 +34,7 @@ class _Refuses:
         return [judgement for grant in grants for judgement in self._judge(grant, session)] if grants else ()
 
     def _judge(self, grant: Grant, session: Session) -> Verdicts:
-        found = _read_by(grant, session)
+        found = _read_by(grant, session, grant.agent)
         if not found or all(one.openid for one in found) is not self.openid:
             return
         asked = grant.asked[0].event
@@ -42,15 +42,16 @@ class _Refuses:
             yield holds(asked)
         else:
             said = "it asks for a code, although the document has no such member"
-            yield broken(asked, "code_challenge_methods_supported, or no flow", said, found[0].event.record.n)
+            verdict = broken if grant.agent else suspect
+            yield verdict(asked, "code_challenge_methods_supported, or no flow", said, found[0].event.record.n)
 
 
 @rule("auth.pkce.refuse-oauth")
 class RefuseOauth(_Refuses):
     """Looks at what a client has read of an authorization server before it asks there for a code.
 
-    The document is known by its authorization endpoint, and who read it by the User-Agent. Where one of several says
-    that PKCE is supported, or none was read, the client is left alone.
+    The document is known by its authorization endpoint, and who read it by the User-Agent; without one it is suspect.
+    Where one of several says that PKCE is supported, or none was read, the client is left alone.
     """
 
 
@@ -73,6 +74,8 @@ class _Returned:
 class _Responses:
     """Finds the authorization response that a granted code came with, and what the client had read before it asked."""
 
+    of_client = True  # it is about what the client has read, and not about what is published
+
     def __init__(self) -> None:
         self._returned: Recent[str, _Returned] = Recent(200)  # by code
 
@@ -86,7 +89,7 @@ class _Responses:
 
     def _compared(self, grant: Grant, session: Session) -> Judgement | None:
         found = self._returned.get(first(grant.fields, "code"))
-        known = _read_by(grant, session)
+        known = _read_by(grant, session, grant.agent if self.of_client else None)
         uris = {first(one.fields, "redirect_uri").partition("?")[0] for one in grant.asked}
         if found is None or found.to not in uris or len({(one.issuer, one.tells_issuer) for one in known}) != 1:
             return None
@@ -106,7 +109,10 @@ class _Responses:
 
 @rule("auth.iss.missing-rejected")
 class MissingRejected(_Responses):
-    """Looks for token requests with a code that came without iss, although the document promises it."""
+    """Looks for token requests with a code that came without iss, although the document promises it.
+
+    Who read the document is known by the User-Agent; without one it is suspect.
+    """
 
     def judge(self, grant: Grant, found: _Returned, known: Published) -> Judgement | None:
         if not known.tells_issuer:
@@ -114,7 +120,9 @@ class MissingRejected(_Responses):
         if found.issuer is not None:
             return holds(grant.event)
         said = "the response had no iss, and its code was used"
-        return broken(grant.event, "the response refused", said, found.event.record.n, known.event.record.n)
+        return (broken if grant.agent else suspect)(
+            grant.event, "the response refused", said, found.event.record.n, known.event.record.n
+        )
 
 
 class _Compares(_Responses):
@@ -129,12 +137,17 @@ class _Compares(_Responses):
             return holds(grant.event)
         said = f"the response had iss={shown(found.issuer)}, and its code was used"
         expected = f"the response refused: the issuer is {shown(known.issuer)}"
-        return broken(grant.event, expected, said, found.event.record.n, known.event.record.n)
+        return (broken if grant.agent else suspect)(
+            grant.event, expected, said, found.event.record.n, known.event.record.n
+        )
 
 
 @rule("auth.iss.match-when-advertised")
 class MatchAdvertised(_Compares):
-    """Looks for token requests with a code that came with another issuer, where the document promises iss."""
+    """Looks for token requests with a code that came with another issuer, where the document promises iss.
+
+    Who read the document is known by the User-Agent; without one it is suspect.
+    """
 
 
 @rule("auth.iss.match-when-unadvertised")
@@ -148,6 +161,8 @@ class MatchUnadvertised(_Compares):
 class Advertises(_Responses):
     """Looks at responses with iss: the document of the authorization server says that it sends it."""
 
+    of_client = False
+
     def judge(self, grant: Grant, found: _Returned, known: Published) -> Judgement | None:
         if found.issuer is None:
             return None
@@ -160,6 +175,8 @@ class Advertises(_Responses):
 @rule("auth.iss.as-sends")
 class Sends(_Responses):
     """Looks for iss in the authorization responses whose codes are used."""
+
+    of_client = False
 
     def judge(self, grant: Grant, found: _Returned, known: Published) -> Judgement | None:
         if found.issuer is not None:

@@ -75,7 +75,14 @@ _SILENT = {
     _TEXT: ("base.message.utf8",),
     _REQUEST: ("base.notification.no-id",),
     _NOTIFICATION: ("base.request.id-type",),
-    _RESULT: ("caching.hints.not-on-input-required", "mrtr.result.at-least-one"),
+    _RESULT: (
+        "caching.hints.not-on-input-required",
+        "mrtr.result.at-least-one",
+        "tasks.create.not-for-undeclared",
+        "tasks.create.only-for-tools-call",
+        "tasks.create.shape",
+        "tasks.result-type.only-on-create",
+    ),
 }
 _PREFIXED = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO})
 _NAME = frozenset({"name", "version"})

@@ -91,7 +91,7 @@ class Flows:
     challenged: bool = False  # the server asked for a bearer token
     issued: Recent[str, Grant] = field(default_factory=lambda: Recent(MOST))  # by token
     discoveries: Recent[str, HttpRequest] = field(default_factory=lambda: Recent(MOST))  # the last by User-Agent
-    registered: Recent[str, Registration] = field(default_factory=lambda: Recent(MOST))  # by client id
+    registered: Recent[str, Registration] = field(default_factory=lambda: Recent(50))  # by client id
     _endpoints: Recent[str, None] = field(default_factory=lambda: Recent(MOST))  # paths where one authorizes
     _asked: Recent[int, Asked] = field(default_factory=lambda: Recent(MOST))
     _granting: Recent[int, Grant] = field(default_factory=lambda: Recent(MOST))  # by exchange
@@ -184,7 +184,7 @@ class Flows:
         if id:
             uris = strings(document(asked), "redirect_uris") + strings(given, "redirect_uris")
             before = self.registered.get(id)
-            self.registered[id] = Registration(asked, uris + (before.uris[:100] if before else ()))
+            self.registered[id] = Registration(asked, uris + (before.uris[:10] if before else ()))
 
     def _granted(self, grant: Grant, given: dict[str, Any]) -> None:
         token = member(given, "access_token")

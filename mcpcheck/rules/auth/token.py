@@ -9,6 +9,9 @@ from mcpcheck.wire.event import HttpRequest, HttpResponse
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import RequestHead, header
 
+SHORTEST = 8
+"""How long a token has to be to be known where it stands: a shorter one may be an ordinary word."""
+
 
 @rule("auth.token.not-in-query")
 def not_in_query(event: Seen, session: Session) -> Verdicts:
@@ -23,7 +26,7 @@ def not_in_query(event: Seen, session: Session) -> Verdicts:
     known = flows(session)
     token = bearer(event.head)
     for name, values in query(event.head).items():
-        if any(value and (value in known.issued or value == token) for value in values):
+        if any(len(value) >= SHORTEST and (value in known.issued or value == token) for value in values):
             yield broken(event, "no token in the query", f"the token stands in {shown(name)}")
         elif name == "access_token" and any(values):
             verdict = broken if known.protected else suspect
@@ -57,9 +60,10 @@ def _strayed(head: RequestHead, known: Flows) -> str | None:
         return None
     for name, value in head.headers:
         scheme, _, rest = value.strip().partition(" ")
-        grant = known.issued.get(rest.strip()) or known.issued.get(scheme)
-        if grant is not None and grant.scheme == "bearer":
-            return f"{name}: {scheme}" if rest else name
+        for token in (rest.strip(), scheme):
+            grant = known.issued.get(token) if len(token) >= SHORTEST else None
+            if grant is not None and grant.scheme == "bearer":
+                return f"{name}: {scheme}" if token != scheme else name
     return None
 
 

@@ -1,6 +1,6 @@
 """A part of a recording shows no fault that the whole does not show: what is missing is held against nobody."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,18 +14,18 @@ from mcpcheck.lint import lint
 from mcpcheck.verdict import Outcome
 from mcpcheck.wire.protocol import REVISIONS
 from mcpcheck.wire.record import Kind, Record
-from tests.rules.test_cases import CASES
+from tests.rules.test_cases import CASES, FILES
 from tests.support import sessions
 
 GOLDENS = sorted(CAPTURES.glob("*/*/*.ndjson"))
-PLACES = 9
+PLACES = 5
 """At how many places each golden is cut."""
 
 ABOUT_THE_END = {"base.response.one-per-request"}
 """Rules to which the end of a recording looks like the end of the session: there they are no more than suspicious."""
 
 every_golden = pytest.mark.parametrize("capture", GOLDENS, ids=lambda path: str(path.relative_to(CAPTURES)))
-NEIGHBOURS = [(path, case) for path, case in CASES if case.title.startswith("legal: ")]
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 Records = Sequence[Record]
 Found = set[tuple[str, Outcome]]
@@ -73,23 +73,18 @@ def more(part: Found, whole: Found) -> list[str]:
     return [id for id, outcome in new if outcome is Outcome.BROKEN or id not in ABOUT_THE_END]
 
 
-def parts(records: Records, transport: str, places: Iterator[int] | range) -> Iterator[tuple[str, list[Record]]]:
-    for at in places:
-        for cut in CUTS:
-            if cut is not joined_late or transport == "http":
-                yield f"{cut.__name__} at {at}", cut(records, at)
-
-
 def complaints(capture: Path, step: int) -> list[str]:
-    """What parts of a golden show that the whole does not, with its revision told and untold."""
+    """What parts of a golden show that the whole does not, with its revision told at every second place."""
     with open_capture(capture) as opened:
         records, transport, url = list(opened), opened.header.transport, opened.header.target.get("url")
     endpoint = urlsplit(url).path or "/" if isinstance(url, str) else None
+    revisions = (None, capture.parent.parent.name)
+    whole = [findings(records, transport, endpoint, revision) for revision in revisions]
     wrong: list[str] = []
-    for revision in (None, capture.parent.parent.name):
-        whole = findings(records, transport, endpoint, revision)
-        for what, part in parts(records, transport, range(1, len(records), step)):
-            wrong += [f"{what}: {id}" for id in more(findings(part, transport, endpoint, revision), whole)]
+    for turn, at in enumerate(range(1, len(records), step)):
+        for cut in CUTS if transport == "http" else CUTS[:-1]:
+            found = findings(cut(records, at), transport, endpoint, revisions[turn % 2])
+            wrong += [f"{cut.__name__} at {at}: {id}" for id in more(found, whole[turn % 2])]
     return wrong
 
 
@@ -105,16 +100,29 @@ def test_nor_does_any_other_part(capture: Path) -> None:
     assert complaints(capture, 1) == []
 
 
-@pytest.mark.parametrize("path", sorted({path for path, _ in NEIGHBOURS}), ids=lambda path: path.stem)
-def test_a_part_of_a_legal_neighbour_shows_no_fault_either(path: Path) -> None:
-    wrong: list[str] = []
-    for case in [case for home, case in NEIGHBOURS if home is path]:
-        whole, size = of_case(case, case.records), len(case.records)
-        for at in {1, size // 2, size - 1} & set(range(1, size)):
-            for cut in CUTS[:-1]:
-                found = more(of_case(case, cut(case.records, at)), whole)
-                wrong += [f"{case.title}, {cut.__name__} at {at}: {id}" for id in found]
-    assert wrong == []
+@every_file
+def test_the_half_of_a_legal_neighbour_shows_no_fault_either(path: Path) -> None:
+    assert [wrong for case in legal(path) for wrong in of_neighbour(case, {len(case.records) // 2})] == []
+
+
+@pytest.mark.slow
+@every_file
+def test_nor_does_any_other_part_of_one(path: Path) -> None:
+    assert [wrong for case in legal(path) for wrong in of_neighbour(case, set(range(len(case.records))))] == []
+
+
+def legal(path: Path) -> list[sessions.Case]:
+    return [case for home, case in CASES if home == path and case.title.startswith("legal: ")]
+
+
+def of_neighbour(case: sessions.Case, places: set[int]) -> list[str]:
+    whole = of_case(case, case.records)
+    return [
+        f"{case.title}, {cut.__name__} at {at}: {id}"
+        for at in places - {0}
+        for cut in CUTS[:-1]
+        for id in more(of_case(case, cut(case.records, at)), whole)
+    ]
 
 
 def of_case(case: sessions.Case, records: Records) -> Found:

@@ -89,6 +89,7 @@ class Flows:
     methods: set[str] = field(default_factory=set)  # challenge methods that an authorization server knows
     client_documents: bool = False  # an authorization server takes metadata documents as client ids
     challenged: bool = False  # the server asked for a bearer token
+    wanted: Recent[str, None] = field(default_factory=lambda: Recent(MOST))  # the versions that initialize asked for
     issued: Recent[str, Grant] = field(default_factory=lambda: Recent(MOST))  # by token
     discoveries: Recent[str, HttpRequest] = field(default_factory=lambda: Recent(MOST))  # the last by User-Agent
     registered: Recent[str, Registration] = field(default_factory=lambda: Recent(50))  # by client id
@@ -216,6 +217,8 @@ class Flows:
         return tuple(found)
 
     def _message(self, message: Request | Notification, session: Session) -> Look:
+        if message.method == "initialize":
+            self.wanted[str(message.param("protocolVersion"))[:40]] = None
         if not self._unused or message.method in OPENING or session.revision is None:
             return _NOTHING
         exchange = session.exchange

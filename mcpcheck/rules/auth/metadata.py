@@ -11,8 +11,11 @@ from mcpcheck.wire.record import header
 def march_version_header(grant: Grant, session: Session) -> Verdicts:
     """Looks for MCP-Protocol-Version where a client of that revision asked for the document before it got its token.
 
-    Who asked is known by the User-Agent; without one it is left alone.
+    Who asked is known by the User-Agent; without one it is left alone. So is a client that would rather speak a later
+    revision: none of those asks for this header there.
     """
+    if set(flows(session).wanted) != {"2025-03-26"}:
+        return
     asked = flows(session).discoveries.get(grant.agent) if grant.agent else None
     if asked is None or asked.record.n > grant.event.record.n:
         return

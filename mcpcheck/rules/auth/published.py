@@ -1,4 +1,4 @@
-"""auth.prm, auth.challenge, auth.refresh: what a server says of the authorization that it wants."""
+"""auth.prm, auth.challenge, auth.refresh, auth.pkce: what a server's origin says of the authorization that it wants."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -118,6 +118,24 @@ class OfflineNotInDocument(_Document):
             return holds(said.event)
         verdict = broken if said.own else suspect
         return verdict(said.event, f"no {OFFLINE}: refresh tokens are no matter of the resource", "it is listed")
+
+
+@rule("auth.pkce.oidc-advertises")
+class OpenidAdvertises(_Kept):
+    """Looks at documents of OpenID Connect of authorization servers that the server's document on itself names.
+
+    They have code_challenge_methods_supported.
+    """
+
+    def said(self, event: Said, document: Published | None, session: Session) -> Published | None:
+        return document if document is not None and document.issuer and document.openid else None
+
+    def judge(self, said: Published, known: Documents, session: Session) -> Judgement | None:
+        if not known.knows(said.issuer):
+            return None
+        if said.knows_pkce:
+            return holds(said.event)
+        return broken(said.event, "code_challenge_methods_supported", "there is no such member")
 
 
 class _Refusal(_Kept):

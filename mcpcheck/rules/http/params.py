@@ -100,7 +100,8 @@ class _Params:
             self._learn(event, session)
         elif event.dir is Dir.C2S and event.method == "tools/call" and session.call is not None:
             for known, parameter in self._parameters(event, session.call):
-                yield from self._judge(event, known, parameter)
+                if known.n > session.gap:  # else a change may be lost
+                    yield from self._judge(event, known, parameter)
 
     def _learn(self, answer: Answer, session: Session) -> None:
         for _, tool in listed(answer, session, "tools/list"):

@@ -69,10 +69,14 @@ def capability_http_400(answer: Answer, session: Session) -> Verdicts:
 def missing_http_400(answer: Answer, session: Session) -> Verdicts:
     """Looks at the status of -32602 where the request lacks protocolVersion or clientCapabilities in _meta.
 
-    On an event stream, which may be older than the fault, another status is suspect.
+    On an event stream, which may be older than the fault, another status is suspect. Where params or _meta is no
+    object, something else is wrong.
     """
     exchange = _refused(answer, session, INVALID_PARAMS)
     if exchange is None or exchange.call is None:
+        return
+    params = exchange.call.request.obj.get("params", {})
+    if not isinstance(params, dict) or not isinstance(params.get("_meta", {}), dict):
         return
     if not {PROTOCOL_VERSION, CLIENT_CAPABILITIES} <= exchange.call.request.meta.keys():
         yield _judged(answer, exchange, 400, certain=not _late(answer))

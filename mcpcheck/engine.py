@@ -30,6 +30,7 @@ class Watch:
     rule: Rule
     see: See
     end: Callable[[Session], Verdicts] | None
+    awake: bool = True
     held: dict[Dir, int] = field(default_factory=lambda: {Dir.C2S: 0, Dir.S2C: 0})
 
 
@@ -65,7 +66,7 @@ class Engine:
         for rule in rules().values():
             requirement = catalogue[rule.id]
             if (only is None or rule.id in only) and _may_hold_on(requirement, transport):
-                self._watches.append(Watch(requirement, rule, *rule.make()))
+                self._watches.append(Watch(requirement, rule, *rule.make(), awake=not rule.wakes))
                 self._methods |= rule.on or set()
 
     def feed(self, record: Record) -> list[Verdict]:
@@ -135,32 +136,53 @@ class Engine:
         key = kind, method if method in self._methods else None, session.revision, session.transport, event.dir
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = _Group([w for w in self._watches if _speaks(w, key)], event.dir)
-        if not isinstance(event, Payload) or event.text.names is None:
+            group = self._groups[key] = _Group(
+                [watch for watch in self._watches if _speaks(watch, key)], self._watches, event.dir
+            )
+        if not isinstance(event, Payload):
+            return group.watches
+        if event.text.names is None:
+            self._wake(None)
             return group.watches
         look = plain.look(event, session) if self._counting and isinstance(event, Message) else 0
-        return group.near(event.text.names, look)
+        choice = group.near(event.text.names, look)
+        if choice.wakes:
+            self._wake(choice.wakes)
+        return choice.asked
+
+    def _wake(self, names: Set[str] | None) -> None:
+        """Let rules that wait for one of these names, or for anything, be asked from now on."""
+        for watch in self._watches:
+            watch.awake = watch.awake or names is None or not names.isdisjoint(watch.rule.wakes)
+        for group in self._groups.values():
+            group.forget()
 
 
 @dataclass(slots=True, eq=False)
 class _Choice:
-    """The rules to ask of some messages, those that are known to hold, and of how many messages they do."""
+    """The rules to ask of some messages, those that are known to hold, and of how many messages they do.
+
+    ``wakes``: the names for which rules have waited that are asleep still.
+    """
 
     asked: list[Watch]
     held: list[Watch]
+    wakes: frozenset[str]
     times: int = 0
 
 
 class _Group:
     """The rules for one kind of message. Those that are about members which a message lacks are not asked of it."""
 
-    def __init__(self, watches: list[Watch], sender: Dir) -> None:
+    def __init__(self, watches: list[Watch], sleepers: Iterable[Watch], sender: Dir) -> None:
         self.watches = watches
         self._sender = sender
+        self._sleepers = [watch for watch in sleepers if not watch.awake]
         self._names = frozenset(name for watch in watches for name in watch.rule.near)
+        self._names |= {name for watch in self._sleepers for name in watch.rule.wakes}
         self._choices: dict[tuple[frozenset[str], int], _Choice] = {}
 
-    def near(self, names: Set[str], look: int) -> list[Watch]:
+    def near(self, names: Set[str], look: int) -> _Choice:
         """The rules that may have something to say of a message in which these names stand, and which looks like that.
 
         What a plain message holds to without being asked is counted.
@@ -170,14 +192,20 @@ class _Group:
         if choice is None:
             choice = self._choices[key] = self._choose(*key)
         choice.times += 1
-        return choice.asked
+        return choice
 
     def _choose(self, there: frozenset[str], look: int) -> _Choice:
-        near = [watch for watch in self.watches if not watch.rule.near or not there.isdisjoint(watch.rule.near)]
+        waiting = [watch for watch in self._sleepers if not watch.awake and not there.isdisjoint(watch.rule.wakes)]
+        near = [
+            watch
+            for watch in self.watches
+            if (watch.awake or watch in waiting) and (not watch.rule.near or not there.isdisjoint(watch.rule.near))
+        ]
         held, settled = plain.held(look), plain.settled(look)
         return _Choice(
             [watch for watch in near if watch.rule.id not in settled],
             [watch for watch in near if watch.rule.id in held],
+            there & {name for watch in waiting for name in watch.rule.wakes},
         )
 
     def settle(self) -> None:
@@ -186,6 +214,11 @@ class _Group:
             for watch in choice.held:
                 watch.held[self._sender] += choice.times
             choice.times = 0
+
+    def forget(self) -> None:
+        """Choose anew from now on: rules have woken up."""
+        self.settle()
+        self._choices.clear()
 
 
 def _speaks(watch: Watch, key: Key) -> bool:

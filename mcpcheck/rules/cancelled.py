@@ -63,7 +63,7 @@ class _Cancelled:
                 yield holds(off.note)
 
 
-@rule("cancel.server.no-response")
+@rule("cancel.server.no-response", wakes="notifications/cancelled")
 class NoResponse(_Cancelled):
     """Looks for the answer, an error included, to a request that was called off, on stdio.
 
@@ -82,7 +82,7 @@ class NoResponse(_Cancelled):
         yield from self.quiet()
 
 
-@rule("stdio.cancel.silent")
+@rule("stdio.cancel.silent", wakes="notifications/cancelled")
 class Silent(_Cancelled):
     """Looks for progress of a request that was called off, and for what its subscription delivers.
 

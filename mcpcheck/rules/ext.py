@@ -76,7 +76,7 @@ def _not_a_domain(labels: list[str]) -> str:
     return ""
 
 
-@rule("ext.capabilities.client-per-request", sender=Dir.C2S)
+@rule("ext.capabilities.client-per-request", sender=Dir.C2S, wakes="extensions")
 class ClientPerRequest:
     """Looks for an extension that a client declares with server/discover, and with none of the requests that follow.
 

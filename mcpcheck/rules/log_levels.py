@@ -59,7 +59,7 @@ class _Open:
         return next((rank for rank, times in enumerate(self._times) if times), None)
 
 
-@rule("logging.message.at-or-above-level")
+@rule("logging.message.at-or-above-level", wakes="io.modelcontextprotocol/logLevel")
 class AtOrAboveLevel:
     """Compares the level of each log message with that of the request on whose stream it is.
 
@@ -107,7 +107,7 @@ def not_on_other_stream(note: Notification, session: Session) -> Verdicts:
         yield broken(note, "log messages on the stream of the request that set a level", said, call.request.record.n)
 
 
-@rule("logging.level.invalid-rejected")
+@rule("logging.level.invalid-rejected", wakes="io.modelcontextprotocol/logLevel")
 def level_invalid_rejected(answer: Answer, session: Session) -> Verdicts:
     """Looks at what answers a request whose logLevel is none of the eight: a result of a server that has logging."""
     call = session.call

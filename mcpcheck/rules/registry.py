@@ -12,7 +12,8 @@ A rule is a function of one event and the session; the type of its first paramet
 
 It yields nothing where the requirement says nothing of the event. ``on`` names the methods that a rule is about, so
 that it is asked of no other: the method of a request or notification, and for an answer that of its request. ``near``
-names members without one of which a message is nothing to the rule, and ``sender`` the only side whose
+names members without one of which a message is nothing to the rule, ``wakes`` those without one of which the session
+has been nothing to it so far, and ``sender`` the only side whose
 messages it looks at: most rules then cost a message nothing. A rule that must remember is a class with ``see`` and, if
 it needs the end of the session, ``end``; one instance serves one session. ``see`` has the typed parameter. What it
 remembers has a bound, however long the session is.
@@ -84,6 +85,7 @@ class Rule:
     target: Any
     on: frozenset[str] | None = None
     near: tuple[str, ...] = ()
+    wakes: tuple[str, ...] = ()
     sender: Dir | None = None
 
     def make(self) -> tuple[Callable[[Any, Session], Verdicts], Callable[[Session], Verdicts] | None]:
@@ -104,20 +106,22 @@ def rule(
     *,
     on: str | Collection[str] | None = None,
     near: str | Collection[str] = (),
+    wakes: str | Collection[str] = (),
     sender: Dir | None = None,
 ) -> Callable[[T], T]:
     """Register a function or class as the rule of a requirement.
 
     ``near``: names of members, on whatever level, and methods that a message names. Of one that has none of them the
-    rule is not asked.
+    rule is not asked. ``wakes``: such names that one message of the session has to have before the rule is asked at
+    all; that message is the first that it sees.
     """
     methods = None if on is None else frozenset([on] if isinstance(on, str) else on)
 
     def register(target: T) -> T:
         if id in _RULES:
             raise ValueError(f"two rules for {id}")
-        names = (near,) if isinstance(near, str) else tuple(near)
-        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target, methods, names, sender)
+        names, first = ((one,) if isinstance(one, str) else tuple(one) for one in (near, wakes))
+        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target, methods, names, first, sender)
         return target
 
     return register

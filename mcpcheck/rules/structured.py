@@ -73,7 +73,7 @@ def _wrong(answer: Answer, known: _Listed, expected: str, actual: str) -> Judgem
     return verdict(answer, expected, actual, known.n)
 
 
-@rule("tools.structured.conforms", on=_ON)
+@rule("tools.structured.conforms", on=_ON, wakes="outputSchema")
 class Conforms(_Schemas):
     """Holds structuredContent against the outputSchema that the server has listed before.
 
@@ -97,7 +97,7 @@ class Conforms(_Schemas):
             yield holds(event)
 
 
-@rule("tools.structured.present", on=_ON)
+@rule("tools.structured.present", on=_ON, wakes="outputSchema")
 class Present(_Schemas):
     """Looks for structuredContent in results of tools that were listed with an outputSchema; null is content, too.
 

@@ -70,7 +70,7 @@ class _Begun:
         return call
 
 
-@rule("subscribe.ack.first")
+@rule("subscribe.ack.first", wakes="subscriptions/listen")
 class AckFirst(_Begun):
     """Looks at the first message of each subscription: the acknowledgement, and no change and no result.
 
@@ -88,7 +88,7 @@ class AckFirst(_Begun):
             yield broken(event, "the acknowledgement as the first message", said, call.request.record.n)
 
 
-@rule("subscribe.ack.nothing-before")
+@rule("subscribe.ack.nothing-before", wakes="subscriptions/listen")
 class NothingBefore:
     """Looks for changes that a subscription tells before its acknowledgement; those behind its end have a rule."""
 

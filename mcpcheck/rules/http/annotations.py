@@ -172,7 +172,7 @@ def statically_reachable(answer: Answer, session: Session) -> Verdicts:
             yield holds(answer)
 
 
-@rule("http.xheader.integer-safe-range", on=("tools/list", "tools/call"))
+@rule("http.xheader.integer-safe-range", on=("tools/list", "tools/call"), wakes="x-mcp-header")
 class IntegerSafeRange:
     """Looks at default, const and enum of annotated integers, and at what a client passes for them.
 

@@ -82,7 +82,7 @@ def undeclared_methods(answer: Answer, session: Session) -> Verdicts:
         yield holds(answer)
 
 
-@rule("tasks.cancel.not-by-notification", on=("tools/call", *METHODS, _CANCELLED))
+@rule("tasks.cancel.not-by-notification", on=("tools/call", *METHODS, _CANCELLED), wakes="taskId")
 class NotByNotification:
     """Looks for notifications/cancelled that name a task, or a request that was answered with one.
 

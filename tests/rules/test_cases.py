@@ -11,7 +11,7 @@ from tests.support import sessions
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*/*.session"))
-WITHOUT_NEIGHBOURS = {"auth", "caching", "elicit", "ext", "mrtr", "roots", "sampling", "subscribe", "tasks"}
+WITHOUT_NEIGHBOURS = {"caching", "elicit", "mrtr", "roots", "sampling", "subscribe"}
 """Areas in which not every rule has a legal neighbour yet."""
 CASES = [(path, case) for path in FILES for case in sessions.read(path)]
 

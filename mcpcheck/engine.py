@@ -119,9 +119,12 @@ class Engine:
 
     def _judge(self, event: Event) -> list[Verdict]:
         found: list[Verdict] = []
-        session, counting, sender = self.session, self._counting, event.record.dir
+        session, counting, sender = self.session, self._counting, event.dir
+        unknown = session.revision is None
         for watch in self._watching(event):
             for judgement in watch.see(event, session) or ():
+                if unknown and watch.rule.early:
+                    continue  # it only remembers
                 if counting and judgement.outcome is _HOLDS:
                     by = sender if judgement.event is event or not judgement.event else judgement.event.record.dir
                     watch.held[by] += 1
@@ -227,7 +230,7 @@ def _speaks(watch: Watch, key: Key) -> bool:
     return (
         issubclass(kind, rule.sees)
         and rule.sender in {None, sender}
-        and _governs(requirement, revision)
+        and (_governs(requirement, revision) or (rule.early and revision is None))
         and _concerns(rule, kind, method)
         and requirement.holds_on(transport)
     )

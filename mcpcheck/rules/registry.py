@@ -87,6 +87,7 @@ class Rule:
     near: tuple[str, ...] = ()
     wakes: tuple[str, ...] = ()
     sender: Dir | None = None
+    early: bool = False
 
     def make(self) -> tuple[Callable[[Any, Session], Verdicts], Callable[[Session], Verdicts] | None]:
         if not inspect.isclass(self.target):
@@ -108,12 +109,14 @@ def rule(
     near: str | Collection[str] = (),
     wakes: str | Collection[str] = (),
     sender: Dir | None = None,
+    early: bool = False,
 ) -> Callable[[T], T]:
     """Register a function or class as the rule of a requirement.
 
     ``near``: names of members, on whatever level, and methods that a message names. Of one that has none of them the
     rule is not asked. ``wakes``: such names that one message of the session has to have before the rule is asked at
-    all; that message is the first that it sees.
+    all; that message is the first that it sees. ``early``: it is shown events also while their revision is unknown, to
+    remember, and must say nothing of them until it knows.
     """
     methods = None if on is None else frozenset([on] if isinstance(on, str) else on)
 
@@ -121,7 +124,7 @@ def rule(
         if id in _RULES:
             raise ValueError(f"two rules for {id}")
         names, first = ((one,) if isinstance(one, str) else tuple(one) for one in (near, wakes))
-        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target, methods, names, first, sender)
+        _RULES[id] = Rule(id, _sees(target), inspect.getdoc(target) or "", target, methods, names, first, sender, early)
         return target
 
     return register

@@ -12,7 +12,7 @@ from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Event
 
 
-@rule("auth.redirect.localhost-or-https")
+@rule("auth.redirect.localhost-or-https", early=True)
 @of_grant
 def localhost_or_https(grant: Grant, session: Session) -> Verdicts:
     """Looks at the redirect URIs that a client registers and uses: HTTPS, or this machine.
@@ -61,7 +61,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-@rule("auth.redirect.registered")
+@rule("auth.redirect.registered", early=True)
 @of_grant
 def registered(grant: Grant, session: Session) -> Verdicts:
     """Compares the redirect URI in use with those that the client registered with, where the recording shows that.
@@ -91,7 +91,7 @@ def _but_for_port(one: str, other: str, name: str) -> bool:
     return (here.scheme, here.path, here.query) == (there.scheme, there.path, there.query)
 
 
-@rule("auth.cimd.client-id-url")
+@rule("auth.cimd.client-id-url", early=True)
 @of_grant
 def client_id_url(grant: Grant, session: Session) -> Verdicts:
     """Looks at client ids that are web addresses: HTTPS, and a path.

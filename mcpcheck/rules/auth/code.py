@@ -9,7 +9,7 @@ from mcpcheck.session.session import Session
 CODE = "authorization_code"
 
 
-@rule("auth.pkce.used")
+@rule("auth.pkce.used", early=True)
 @of_grant
 def pkce_used(grant: Grant, session: Session) -> Verdicts:
     """Looks for code_challenge where a client asks for a code, and for code_verifier where it trades it for a token.
@@ -30,7 +30,7 @@ def pkce_used(grant: Grant, session: Session) -> Verdicts:
         yield broken(grant.event, "the code_verifier", "the token request has none")
 
 
-@rule("auth.pkce.s256")
+@rule("auth.pkce.s256", early=True)
 @of_grant
 def pkce_s256(grant: Grant, session: Session) -> Verdicts:
     """Looks at the method of a code_challenge; where none is named it is plain.
@@ -49,7 +49,7 @@ def pkce_s256(grant: Grant, session: Session) -> Verdicts:
         yield verdict(told.event, "code_challenge_method=S256", said)
 
 
-@rule("auth.state.sent")
+@rule("auth.state.sent", early=True)
 @of_grant
 def state_sent(grant: Grant, session: Session) -> Verdicts:
     """Looks for a state where a client asks for a code."""

@@ -9,7 +9,7 @@ from mcpcheck.wire.protocol import CLIENT_CAPABILITIES
 EXTENSION = "io.modelcontextprotocol/oauth-client-credentials"
 
 
-@rule("authext.cc.declared")
+@rule("authext.cc.declared", early=True)
 @of_grant
 def declared(grant: Grant, session: Session) -> Verdicts:
     """Looks at the first request with a token that client credentials brought: it declares the extension.

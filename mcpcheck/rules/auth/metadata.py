@@ -6,7 +6,7 @@ from mcpcheck.session.session import Session
 from mcpcheck.wire.record import header
 
 
-@rule("legacy.auth.discovery.march-version-header")
+@rule("legacy.auth.discovery.march-version-header", early=True)
 @of_grant
 def march_version_header(grant: Grant, session: Session) -> Verdicts:
     """Looks for MCP-Protocol-Version where a client of that revision asked for the document before it got its token.

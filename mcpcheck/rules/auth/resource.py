@@ -40,7 +40,7 @@ def _named(grant: Grant) -> Iterator[tuple[Event, str]]:
                 yield event, value
 
 
-@rule("auth.resource.in-authorization-request")
+@rule("auth.resource.in-authorization-request", early=True)
 @of_grant
 def in_authorization_request(grant: Grant, session: Session) -> Verdicts:
     """Looks for a resource where a client asks for a code.
@@ -57,7 +57,7 @@ def in_authorization_request(grant: Grant, session: Session) -> Verdicts:
         yield broken(grant.asked[0].event, "a resource", "the authorization request has none")
 
 
-@rule("auth.resource.in-token-request")
+@rule("auth.resource.in-token-request", early=True)
 @of_grant
 def in_token_request(grant: Grant, session: Session) -> Verdicts:
     """Looks for a resource where a client trades a code for a token.
@@ -74,7 +74,7 @@ def in_token_request(grant: Grant, session: Session) -> Verdicts:
         yield verdict(grant.event, "a resource", f"the token request ({grant.type}) has none")
 
 
-@rule("auth.resource.identifies-server")
+@rule("auth.resource.identifies-server", early=True)
 @of_grant
 def identifies_server(grant: Grant, session: Session) -> Verdicts:
     """Compares the host of a resource with those under which the server is known. Another one is suspect.
@@ -93,7 +93,7 @@ def identifies_server(grant: Grant, session: Session) -> Verdicts:
             yield suspect(place, f"the server's own name: {names}", f"resource={shown(value)}", *_frames(known))
 
 
-@rule("auth.resource.canonical-uri")
+@rule("auth.resource.canonical-uri", early=True)
 @of_grant
 def canonical_uri(grant: Grant, session: Session) -> Verdicts:
     """Looks at the form of a resource: a scheme, and no fragment. A scheme or host in capitals is suspect.
@@ -112,7 +112,7 @@ def canonical_uri(grant: Grant, session: Session) -> Verdicts:
             yield holds(place)
 
 
-@rule("auth.resource.most-specific")
+@rule("auth.resource.most-specific", early=True)
 @of_grant
 def most_specific(grant: Grant, session: Session) -> Verdicts:
     """Compares a resource with the server's own name. A resource without its path is suspect."""
@@ -125,7 +125,7 @@ def most_specific(grant: Grant, session: Session) -> Verdicts:
             yield suspect(place, longer[0][:200], f"resource={shown(value)}", known[longer[0]])
 
 
-@rule("auth.resource.no-trailing-slash")
+@rule("auth.resource.no-trailing-slash", early=True)
 def no_trailing_slash(event: Seen, session: Session) -> Verdicts:
     """Looks at the end of a resource, as a server names itself and as clients name it. A slash is suspect in two cases.
 
@@ -134,7 +134,7 @@ def no_trailing_slash(event: Seen, session: Session) -> Verdicts:
     """
     seen = look(event, session)
     known = flows(session).resources
-    if seen.resource:
+    if seen.resource and session.revision is not None:
         if _bare(seen.resource) and seen.resource.endswith("/"):
             yield suspect(event, seen.resource[:-1], f"resource: {shown(seen.resource)}")
         else:

@@ -13,7 +13,7 @@ SHORTEST = 8
 """How long a token has to be to be known where it stands: a shorter one may be an ordinary word."""
 
 
-@rule("auth.token.not-in-query")
+@rule("auth.token.not-in-query", early=True)
 def not_in_query(event: Seen, session: Session) -> Verdicts:
     """Looks for a token in the address of a request to the endpoint: one that was issued, or shown in a header.
 
@@ -21,7 +21,7 @@ def not_in_query(event: Seen, session: Session) -> Verdicts:
     suspect elsewhere. Keys of other names are a matter between client and server, and left alone.
     """
     look(event, session)
-    if not isinstance(event, HttpRequest) or not event.to_endpoint:
+    if not isinstance(event, HttpRequest) or not event.to_endpoint or session.revision is None:
         return
     known = flows(session)
     token = bearer(event.head)
@@ -38,14 +38,14 @@ def not_in_query(event: Seen, session: Session) -> Verdicts:
         yield holds(event)
 
 
-@rule("auth.token.authorization-header")
+@rule("auth.token.authorization-header", early=True)
 def authorization_header(event: Seen, session: Session) -> Verdicts:
     """Looks where a token that was issued in the recording stands in the headers of a request to the endpoint.
 
     A token that is no bearer token by its own kind is left alone. One in the query has a rule of its own.
     """
     look(event, session)
-    if not isinstance(event, HttpRequest) or not event.to_endpoint:
+    if not isinstance(event, HttpRequest) or not event.to_endpoint or session.revision is None:
         return
     known = flows(session)
     if bearer(event.head) in known.issued:
@@ -67,7 +67,7 @@ def _strayed(head: RequestHead, known: Flows) -> str | None:
     return None
 
 
-@rule("auth.token.every-request")
+@rule("auth.token.every-request", early=True)
 class EveryRequest:
     """Looks for the authorization on each request of a session that has been served with a bearer token before.
 
@@ -84,7 +84,7 @@ class EveryRequest:
         exchange = session.exchange
         head = exchange.request if exchange else None
         id = header(head, "mcp-session-id") if head and exchange and exchange.to_endpoint else None
-        if id is None or head is None or exchange is None:
+        if id is None or head is None or exchange is None or session.revision is None:
             return
         if isinstance(event, HttpResponse):
             if event.head.status in (401, 403):

@@ -92,13 +92,12 @@ class Initialized:
             yield broken(event, "notifications/initialized first", f"{event.method} without it", answer.record.n)
 
 
-@rule("legacy.lifecycle.init.first")
+@rule("legacy.lifecycle.init.first", early=True)
 class First:
     """Looks back from initialize: on stdio nothing but pings may have come before it, from either side.
 
     A log message of the server is suspect. A probe for the stateless era is left alone, and so are HTTP, where several
-    sessions may pass in one recording, and whatever came before the revision of the session could be known, unless it
-    still waits for its answer.
+    sessions may pass in one recording.
     """
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ class _Refuses:
             yield verdict(asked, "code_challenge_methods_supported, or no flow", said, found[0].event.record.n)
 
 
-@rule("auth.pkce.refuse-oauth")
+@rule("auth.pkce.refuse-oauth", early=True)
 class RefuseOauth(_Refuses):
     """Looks at what a client has read of an authorization server before it asks there for a code.
 
@@ -55,7 +55,7 @@ class RefuseOauth(_Refuses):
     """
 
 
-@rule("auth.pkce.refuse-oidc")
+@rule("auth.pkce.refuse-oidc", early=True)
 class RefuseOpenid(_Refuses):
     """Looks at the same where a client has read nothing but the document of OpenID Connect."""
 
@@ -107,7 +107,7 @@ class _Responses:
         raise NotImplementedError
 
 
-@rule("auth.iss.missing-rejected")
+@rule("auth.iss.missing-rejected", early=True)
 class MissingRejected(_Responses):
     """Looks for token requests with a code that came without iss, although the document promises it.
 
@@ -142,7 +142,7 @@ class _Compares(_Responses):
         )
 
 
-@rule("auth.iss.match-when-advertised")
+@rule("auth.iss.match-when-advertised", early=True)
 class MatchAdvertised(_Compares):
     """Looks for token requests with a code that came with another issuer, where the document promises iss.
 
@@ -150,14 +150,14 @@ class MatchAdvertised(_Compares):
     """
 
 
-@rule("auth.iss.match-when-unadvertised")
+@rule("auth.iss.match-when-unadvertised", early=True)
 class MatchUnadvertised(_Compares):
     """Looks for the same where no document promises iss."""
 
     promised = False
 
 
-@rule("auth.iss.as-advertises")
+@rule("auth.iss.as-advertises", early=True)
 class Advertises(_Responses):
     """Looks at responses with iss: the document of the authorization server says that it sends it."""
 
@@ -172,7 +172,7 @@ class Advertises(_Responses):
         return broken(found.event, expected, "it sends iss without saying so", known.event.record.n)
 
 
-@rule("auth.iss.as-sends")
+@rule("auth.iss.as-sends", early=True)
 class Sends(_Responses):
     """Looks for iss in the authorization responses whose codes are used."""
 

@@ -35,13 +35,13 @@ class _Kept:
 
     def see(self, event: HttpRequest | HttpResponse | HttpBody | Answer, session: Session) -> Iterable[Judgement]:
         if isinstance(event, Answer):
-            self._spoke = self._spoke or (event.dir is Dir.S2C and event.has_result)
+            self._spoke |= event.dir is Dir.S2C and event.has_result and session.revision is not None
         else:
             found = read(event, session)
             said = self.said(event, found, session) if found is not None or isinstance(event, HttpResponse) else None
             if said is not None and len(self._kept) < _MOST:
                 self._kept.append(said)
-        return self._judge_all(session) if self._kept and self._spoke else ()
+        return self._judge_all(session) if self._kept and self._spoke and session.revision else ()
 
     def _judge_all(self, session: Session) -> list[Judgement]:
         judgements = [self.judge(said, documents(session), session) for said in self._kept]
@@ -64,7 +64,7 @@ class _Document(_Kept):
         return document if document is not None and not document.issuer else None
 
 
-@rule("auth.prm.authorization-servers")
+@rule("auth.prm.authorization-servers", early=True)
 class AuthorizationServers(_Document):
     """Looks at the server's document on itself: authorization_servers has one entry or more.
 
@@ -80,7 +80,7 @@ class AuthorizationServers(_Document):
         return verdict(said.event, "authorization_servers with at least one URL", actual)
 
 
-@rule("auth.prm.document-shape")
+@rule("auth.prm.document-shape", early=True)
 class DocumentShape(_Document):
     """Looks at the types of the members that RFC 9728 names in the server's document on itself; others are left alone.
 
@@ -109,7 +109,7 @@ def _fault(said: dict[str, Any]) -> str:
     return ""
 
 
-@rule("auth.refresh.offline-not-in-prm")
+@rule("auth.refresh.offline-not-in-prm", early=True)
 class OfflineNotInDocument(_Document):
     """Looks for offline_access among the scopes of the server's document on itself."""
 
@@ -120,7 +120,7 @@ class OfflineNotInDocument(_Document):
         return verdict(said.event, f"no {OFFLINE}: refresh tokens are no matter of the resource", "it is listed")
 
 
-@rule("auth.pkce.oidc-advertises")
+@rule("auth.pkce.oidc-advertises", early=True)
 class OpenidAdvertises(_Kept):
     """Looks at documents of OpenID Connect of authorization servers that the server's document on itself names.
 
@@ -152,7 +152,7 @@ class _Refusal(_Kept):
         return (event, exchange.request) if exchange.to_endpoint and exchange.request is not None else None
 
 
-@rule("auth.challenge.www-authenticate-on-401")
+@rule("auth.challenge.www-authenticate-on-401", early=True)
 class WwwAuthenticate(_Refusal):
     """Looks for the challenge in a 401 where the server publishes a document on itself.
 
@@ -172,7 +172,7 @@ class WwwAuthenticate(_Refusal):
         return verdict(event, "WWW-Authenticate: Bearer", actual)
 
 
-@rule("legacy.auth.challenge.resource-metadata")
+@rule("legacy.auth.challenge.resource-metadata", early=True)
 class ResourceMetadata(_Refusal):
     """Looks for the address of the server's document on itself in a 401, where it publishes one."""
 
@@ -187,7 +187,7 @@ class ResourceMetadata(_Refusal):
         return broken(event, "WWW-Authenticate with resource_metadata", actual)
 
 
-@rule("auth.refresh.offline-not-in-challenge")
+@rule("auth.refresh.offline-not-in-challenge", early=True)
 class OfflineNotInChallenge(_Refusal):
     """Looks for offline_access in the scope that a refusal by the endpoint asks for."""
 

@@ -37,7 +37,7 @@ class _Registered:
         raise NotImplementedError
 
 
-@rule("auth.dcr.application-type")
+@rule("auth.dcr.application-type", early=True)
 class ApplicationType(_Registered):
     """Looks for application_type in what a client registers with. What is registered elsewhere is not to be seen."""
 
@@ -50,7 +50,7 @@ class ApplicationType(_Registered):
         return broken(registration.event, "application_type: native or web", actual)
 
 
-@rule("auth.dcr.application-type-native")
+@rule("auth.dcr.application-type-native", early=True)
 class ApplicationTypeNative(_Registered):
     """Looks at clients all of whose redirect URIs are on this machine, or have a scheme of their own.
 
@@ -78,7 +78,7 @@ def _is_local(uri: str) -> bool:
     return is_here(parts) if parts.scheme in ("http", "https") else True
 
 
-@rule("auth.refresh.grant-type-declared")
+@rule("auth.refresh.grant-type-declared", early=True)
 class GrantTypeDeclared:
     """Looks at clients that use refresh tokens: whether they registered for that.
 

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from mcpcheck.session.call import Call
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Batch, Event, Message, NotMessage, Payload, Request
-from mcpcheck.wire.protocol import CLIENT_INFO
-from mcpcheck.wire.record import Dir, Kind, header_values
+from mcpcheck.wire.record import Dir, Kind
 
 
 def shown(value: Any, most: int = 80) -> str:
@@ -62,18 +60,6 @@ def answers_nothing(event: NotMessage, session: Session) -> bool:
 def is_call(request: Request) -> bool:
     """Whether a message with an id is a request, and no notification that was given one."""
     return not request.method.startswith("notifications/")
-
-
-def may_be_one_client(call: Call, request: Request, session: Session) -> bool:
-    """Whether a request may come from the client of an earlier one: nothing that tells clients apart differs."""
-    if session.one_client:
-        return True
-    if call.request.meta.get(CLIENT_INFO) != request.meta.get(CLIENT_INFO):
-        return False
-    one, other = call.exchange and call.exchange.request, session.exchange and session.exchange.request
-    if not one or not other:
-        return True
-    return all(header_values(one, name) == header_values(other, name) for name in ("user-agent", "authorization"))
 
 
 def malformed(request: Request) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mcpcheck.rules import shapes
-from mcpcheck.rules.payloads import integral, is_call, may_be_one_client, shown
+from mcpcheck.rules.payloads import integral, is_call, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call, Exchange
@@ -33,18 +33,18 @@ def token_type(request: Request, session: Session) -> Verdicts:
 def token_unique(request: Request, session: Session) -> Verdicts:
     """Compares a token with those of the sender's open requests, by value and by type.
 
-    Those of another session on HTTP are no matter. A clash is suspect where the recording cannot tell one client from
-    several.
+    Those of another session on HTTP are no matter. Within one a clash is suspect; where there are no sessions it may
+    be that of two clients and is left alone.
     """
     token = request.meta.get("progressToken")
     if token is None or not session.whole or not is_call(request):
         return
     same = session.calls_with_token(request.dir, token)
     others = (call for call in same if call is not session.call and not _refused(call) and _may_be_own(call, session))
-    other = next((call for call in others if may_be_one_client(call, request, session)), None)
+    other = next(others, None)
     if other is None:
         yield holds(request)
-    else:
+    elif session.one_client or other.stream is not None or _in_its_session(other, session):
         n = other.request.record.n
         verdict = broken if session.one_client and not other.cancelled else suspect
         yield verdict(request, "a token that no open request has", f"frame {n} has {shown(token)}, too", n)
@@ -66,6 +66,11 @@ def _may_be_own(call: Call, session: Session) -> bool:
         return call.stream == session.stream
     names = {_session_id(call.exchange), _session_id(session.exchange)} - {None}
     return len(names) < 2
+
+
+def _in_its_session(call: Call, session: Session) -> bool:
+    name = _session_id(session.exchange)
+    return name is not None and name == _session_id(call.exchange)
 
 
 def _session_id(exchange: Exchange | None) -> str | None:

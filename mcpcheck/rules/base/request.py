@@ -1,7 +1,7 @@
 """base.request: the envelope of a request."""
 
 from mcpcheck.catalogue.schemas import Schemas
-from mcpcheck.rules.payloads import integral, is_call, may_be_one_client, shown
+from mcpcheck.rules.payloads import integral, is_call, shown
 from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Notification, Request
@@ -58,19 +58,17 @@ def id_not_null(request: Request, session: Session) -> Verdicts:
 def id_unique(request: Request, session: Session) -> Verdicts:
     """Compares with the sender's requests that wait for an answer, by value and by type.
 
-    An id whose request was cancelled is suspect. So is any clash on HTTP where the recording cannot tell one client
-    from several by what they say of themselves; what a 401, 403, 429 or 5xx refused may be sent again as it was.
+    An id whose request was cancelled is suspect. A clash on HTTP is left alone where it may be that of two clients;
+    what a 401, 403, 429 or 5xx refused may be sent again as it was.
     """
     if not is_call(request) or request.id is None or not session.whole:
         return
     clash = session.clash
     refused = clash.exchange.status if clash and clash.exchange else None
-    anew = refused is not None and (refused in _REFUSED or refused >= 500)
-    if clash is None or anew or not may_be_one_client(clash, request, session):
+    if clash is None or (refused is not None and (refused in _REFUSED or refused >= 500)):
         yield holds(request)
-    else:
+    elif session.one_client:
         n = clash.request.record.n
         words = f"id {shown(request.id)} is that of frame {n}, {clash.request.method}, which is not answered"
-        doubtful = clash.cancelled or not session.one_client
-        verdict = suspect if doubtful else broken
+        verdict = suspect if clash.cancelled else broken
         yield verdict(request, "an id that no open request of the sender has", words, n)

@@ -21,7 +21,7 @@ class RequestIdUnique:
     """Compares with every id that the sender has used since initialize, by value and by type.
 
     On HTTP a request whose first sending got no answer may be sent again as it was. Where the recording cannot tell
-    one session from another, a clash is suspect.
+    one session from another, a clash is left alone.
     """
 
     def __init__(self) -> None:
@@ -41,8 +41,10 @@ class RequestIdUnique:
         if n is None or session.was_lost(request.dir, request.id):
             yield holds(request)
             return
-        verdict = broken if session.one_client or name else suspect
-        yield verdict(request, "an id that the session has not used", f"id {shown(request.id)} is that of frame {n}", n)
+        if session.one_client or name:
+            yield broken(
+                request, "an id that the session has not used", f"id {shown(request.id)} is that of frame {n}", n
+            )
 
 
 @rule("legacy.base.meta.object")

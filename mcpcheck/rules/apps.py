@@ -97,7 +97,7 @@ def _told(visibility: Any) -> str:
     return "an array with " + shown(next(name for name in visibility if not isinstance(name, str)))
 
 
-@rule("apps.host.no-ui-methods-to-server", sender=Dir.C2S)
+@rule("apps.host.no-ui-methods-to-server", sender=Dir.C2S, wakes=UI)
 class NoUiMethodsToServer:
     """Looks for methods that begin with ui/ among what a client sends that has declared MCP Apps.
 

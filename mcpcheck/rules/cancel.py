@@ -71,14 +71,14 @@ class ClientInProgress:
     """
 
     def __init__(self) -> None:
-        self._answered: Recent[ids.Key, Answer] = Recent(1000)
+        self._answered: Recent[ids.Key, tuple[int, float]] = Recent(1000)  # the frame and the time
 
     def see(self, event: Answer | Notification, session: Session) -> Verdicts:
         if not session.one_client:
             return
         if isinstance(event, Answer):
             if event.dir is Dir.S2C and session.call is not None:
-                self._answered[ids.key(session.call.request.id)] = event
+                self._answered[ids.key(session.call.request.id)] = (event.record.n, event.record.t)
             return
         id = event.param("requestId")
         if event.method != _METHOD or event.dir is Dir.S2C or type(id) not in (str, int):
@@ -86,8 +86,8 @@ class ClientInProgress:
         if session.open_call(Dir.C2S, id) is not None:
             yield holds(event)
             return
-        answer = self._answered.get(ids.key(id))
-        waited = event.record.t - answer.record.t if answer else 0
-        if answer is not None and waited > _GRACE and answer.record.n > session.gap:
+        n, answered = self._answered.get(ids.key(id), (0, event.record.t))
+        waited = event.record.t - answered
+        if waited > _GRACE and n > session.gap:
             said = f"id {shown(id)} was answered {waited:.0f} s before"
-            yield suspect(event, "the id of a request in progress", said, answer.record.n)
+            yield suspect(event, "the id of a request in progress", said, n)

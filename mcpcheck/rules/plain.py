@@ -16,6 +16,7 @@ from mcpcheck.wire.record import Dir
 
 _TEXT, _REQUEST, _NOTIFICATION, _RESULT, _META, _STATELESS, _NAMED = (1 << bit for bit in range(7))
 _CALL, _CALLED, _READ, _CONTENTS, _HINTS, _PROGRESS = (1 << bit for bit in range(7, 13))
+_FRESH, _FIRST, _SERVER = (1 << bit for bit in range(13, 16))
 
 _PURE = ("stdio.framing.no-embedded-newline", "stdio.server.stdout-pure", "stdio.client.stdin-pure")
 _HELD = {
@@ -64,6 +65,9 @@ _HELD = {
         "base.request.shape",
     ),
     _NAMED: ("base.implementation.shape",),
+    _FRESH: ("base.request.id-unique",),
+    _FIRST: ("base.response.one-per-request",),
+    _SERVER: ("base.meta.server-info",),
     _CALL: ("tools.call.request-shape",),
     _CALLED: ("tools.call.result-shape", "tools.content.block-shape"),
     _READ: ("resources.read.request-shape",),
@@ -73,8 +77,8 @@ _HELD = {
 }
 _SILENT = {
     _TEXT: ("base.message.utf8",),
-    _REQUEST: ("base.notification.no-id",),
-    _NOTIFICATION: ("base.request.id-type",),
+    _REQUEST: ("base.notification.no-id", "tasks.reserved.names"),
+    _NOTIFICATION: ("base.request.id-type", "tasks.reserved.names"),
     _RESULT: (
         "caching.hints.not-on-input-required",
         "mrtr.result.at-least-one",
@@ -85,6 +89,9 @@ _SILENT = {
     ),
 }
 _PREFIXED = frozenset({PROTOCOL_VERSION, CLIENT_CAPABILITIES, CLIENT_INFO, SERVER_INFO})
+_OTHERS = ("notifications/", "rpc.", "tasks/")
+"""What the methods of requests begin with that are not plain."""
+
 _NAME = frozenset({"name", "version"})
 _USUAL = _PREFIXED | {"progressToken"}
 
@@ -115,15 +122,21 @@ def look(event: Message, session: Session) -> int:
         if whole and isinstance(result, dict) and result.get("resultType") == "complete":
             if not isinstance(result.get("_meta", {}), dict):
                 return seen
+            if session.whole and session.call is not None and len(session.call.answers) == 1:
+                seen |= _FIRST
+            if SERVER_INFO in event.meta:
+                seen |= _SERVER
             return seen | _RESULT | _meta(event, result) | _result(session.method_of(event), result)
     elif isinstance(event, Request):
         if event.dir is Dir.C2S and isinstance(event.params, dict) and type(obj["id"]) in (str, int):
-            if event.method.startswith(("notifications/", "rpc.")):
+            if event.method.startswith(_OTHERS):
                 return seen
+            if session.whole and session.clash is None:
+                seen |= _FRESH
             seen |= _REQUEST | _meta(event, event.params) | _params(event.method, event.params)
             return seen | _STATELESS if seen & _META and _is_stateless(event) else seen
     elif isinstance(event, Notification) and isinstance(event.params, dict):
-        named = event.method.startswith("notifications/")
+        named = event.method.startswith("notifications/") and not event.method.startswith("notifications/tasks/")
         if named and isinstance(event.params.get("_meta", {}), dict):
             progress = _PROGRESS if event.method == "notifications/progress" and _is_progress(event.params) else 0
             return seen | _NOTIFICATION | _meta(event, event.params) | progress

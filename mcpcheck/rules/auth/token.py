@@ -72,12 +72,14 @@ class EveryRequest:
     """Looks for the authorization on each request of a session that has been served with a bearer token before.
 
     A session is what has one Mcp-Session-Id; where there is none, two clients cannot be told apart. Requests that were
-    under way are left alone, and so is what follows a refusal of the token. Where nothing else shows that the server
-    has the authorization of the protocol, a request without it is suspect.
+    under way are left alone, and so is what follows a refusal of the token. A request without it is suspect where it is
+    refused, since a client may ask so for a new challenge when its token has expired; and where nothing else shows that
+    the server has the authorization of the protocol.
     """
 
     def __init__(self) -> None:
         self._served: Recent[str, int] = Recent(1000)  # by session id: a request with a token that was served
+        self._bare: Recent[int, tuple[HttpRequest, int]] = Recent(1000)  # by exchange: a request without one
 
     def see(self, event: Seen, session: Session) -> Verdicts:
         look(event, session)
@@ -87,6 +89,7 @@ class EveryRequest:
         if id is None or head is None or exchange is None or session.revision is None:
             return
         if isinstance(event, HttpResponse):
+            yield from self._answered(event, session, exchange.n)
             if event.head.status in (401, 403):
                 self._served.pop(id, None)
             elif event.head.status < 400 and bearer(head):
@@ -95,5 +98,10 @@ class EveryRequest:
             if bearer(head):
                 yield holds(event)
             elif header(head, "authorization") is None:
-                verdict = broken if flows(session).protected else suspect
-                yield verdict(event, "Authorization: Bearer", "there is no such header", self._served[id])
+                self._bare[exchange.n] = (event, self._served[id])
+
+    def _answered(self, event: HttpResponse, session: Session, exchange: int) -> Verdicts:
+        request, served = self._bare.pop(exchange, (None, 0))
+        if request is not None:
+            verdict = broken if flows(session).protected and event.head.status != 401 else suspect
+            yield verdict(request, "Authorization: Bearer", "there is no such header", served)

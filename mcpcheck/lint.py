@@ -3,8 +3,8 @@
 import gc
 import shlex
 import uuid
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -128,7 +128,7 @@ def judge_capture(
                 verdict.actual,
                 capture.name,
             )
-            ledger.add(named, evidence.records)
+            ledger.add(named, evidence)
 
     for record in capture:
         units += record.n > 0  # what comes before the first is no unit
@@ -156,16 +156,31 @@ def judge_capture(
     return SessionInfo(capture.name, transport, units, home, tuple(sorted(revisions)))
 
 
-class _Evidence:
-    """The records that were read last, as many as there is room for. The last one is always there."""
+class _Evidence(Mapping[int, Record]):
+    """The records that were read last, by number, as many as there is room for. The last one is always there.
+
+    One is put in for each record of a capture, and one looked for only where something is found.
+    """
 
     def __init__(self) -> None:
-        self.records: OrderedDict[int, Record] = OrderedDict()
+        self._records: deque[Record] = deque()
         self._bytes = 0
 
     def add(self, record: Record) -> None:
-        records = self.records
+        records = self._records
         self._bytes += len(record.data)
-        records[record.n] = record
+        records.append(record)
         while len(records) > EVIDENCE or (self._bytes > EVIDENCE_BYTES and len(records) > 1):
-            self._bytes -= len(records.popitem(last=False)[1].data)
+            self._bytes -= len(records.popleft().data)
+
+    def __getitem__(self, n: int) -> Record:
+        for record in reversed(self._records):
+            if record.n == n:
+                return record
+        raise KeyError(n)
+
+    def __iter__(self) -> Iterator[int]:
+        return (record.n for record in self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)

@@ -73,8 +73,10 @@ class Source:
 
     def next_line(self, limit: int = LINE_LIMIT) -> bytes:
         """The next line with its end; empty at the end of the stream. Raises LongLine."""
-        line = self._next(limit)
-        self.line += bool(line)
+        line = self._read_line(limit) if self._back is None else self._next(limit)
+        if not line:
+            return line
+        self.line += 1
         if len(line) >= limit and line[-1:] != b"\n":
             raise LongLine(self._pass_over(len(line)))
         return line

@@ -45,6 +45,13 @@ class JsonText:
 
 def read(data: bytes) -> JsonText:
     """Read one JSON text. Never raises, whatever the bytes are."""
+    if data[:1] == b"{":  # as nearly all begin
+        try:
+            found = _plain(data.decode("utf-8"))
+        except UnicodeDecodeError:
+            found = None
+        if found is not None:
+            return found
     faults: list[Fault] = []
     if data.startswith(b"\xef\xbb\xbf"):
         faults.append(Fault("bom", "a byte order mark stands before the text"))
@@ -54,7 +61,7 @@ def read(data: bytes) -> JsonText:
     except UnicodeDecodeError as error:
         byte = data[error.start]
         return JsonText(False, None, (*faults, Fault("not-utf8", f"byte 0x{byte:02x} at offset {error.start}")))
-    return _plain(text) or _parse(text, faults) if not faults else _parse(text, faults)
+    return _parse(text, faults)
 
 
 def read_text(text: str) -> JsonText:

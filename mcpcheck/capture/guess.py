@@ -128,6 +128,8 @@ class Guess:
             return Dir.S2C
         if method in FROM_CLIENT or PROTOCOL_VERSION in meta:
             return Dir.C2S
+        if method.startswith("tasks/"):
+            return None  # in 2025-11-25 either side may ask for the other's tasks
         return _only([dir for dir in Dir if self._is_next(dir, id)])
 
     def _is_next(self, dir: Dir, id: Any) -> bool:

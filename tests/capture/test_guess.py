@@ -1,6 +1,7 @@
 """Who sent a message that does not say so: rather nothing than the wrong side."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,10 @@ from tests.support.sessions import Case
 UNDECIDED = {
     "notifications/cancelled",  # the side that asked has cancelled, unless somebody broke a rule
 }
-BETTER_KNOWN_ON_HTTP = {"subscribe.notification.subscription-id"}  # there the stream says what is wrong with it
+BETTER_KNOWN_ON_HTTP = {
+    "base.meta.request-required",  # there a header says the revision
+    "subscribe.notification.subscription-id",  # there the stream says what is wrong with it
+}
 
 
 def sent(*messages: dict[str, Any]) -> list[str]:
@@ -108,6 +112,12 @@ def test_anything_can_be_guessed_at(message: Any) -> None:
     assert guess.is_stray(message, kind) in {True, False}
 
 
+def shows_all(given: tuple[Path, Case]) -> bool:
+    """Whether a recording says nowhere that something is missing, which other forms cannot say."""
+    records = given[1].records
+    return records[0].n <= 1 and not any(record.event == "gap" for record in records)
+
+
 def bare(case: Case) -> tuple[dict[int, Dir], list[Record]]:
     """The messages of a session as another tool would have written them: who sent each, and what is read of it."""
     texts, dirs = [], {}
@@ -129,7 +139,7 @@ def test_no_session_that_a_rule_is_tested_with_is_read_the_wrong_way_round() -> 
 
 
 def test_nothing_is_found_in_bare_messages_that_is_not_found_in_the_session_itself() -> None:
-    for path, case in CASES:
+    for path, case in filter(shows_all, CASES):
         _, records = bare(case)
         engine = Engine("unknown", default=case.revision, only=judgeable() - UNSEEN)
         verdicts = [verdict for record in records for verdict in engine.feed(record)] + engine.finish()

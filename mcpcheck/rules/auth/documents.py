@@ -34,6 +34,7 @@ class Published:
     said: dict[str, Any]
     path: str
     agent: str
+    host: str
     own: bool = False
 
     @property
@@ -95,8 +96,13 @@ class Documents:
         ]
 
     def knows(self, issuer: str) -> bool:
-        """Whether the server's own document names this issuer."""
-        return issuer.rstrip("/") in self.issuers
+        """Whether the server's own document names this issuer; a slash at the end is no matter here."""
+        return issuer.rstrip("/") in {one.rstrip("/") for one in self.issuers}
+
+    def asked_for(self, found: Published) -> str | None:
+        """The issuer for which a document was asked, if the server's own document names just one that fits."""
+        fitting = [issuer for issuer in self.issuers if found.host and _is_place_of(issuer, found)]
+        return fitting[0] if len(fitting) == 1 and not self.issuers.forgetful else None
 
     def _read(self, event: HttpBody, session: Session) -> Published | None:
         exchange = session.exchange
@@ -105,7 +111,8 @@ class Documents:
         where = path(exchange.request)
         if exchange.to_endpoint or ("/.well-known/" not in where and where not in self._named):
             return None
-        found = Published(event, document(event), where, header(exchange.request, "user-agent") or "")
+        agent, host = (header(exchange.request, name) or "" for name in ("user-agent", "host"))
+        found = Published(event, document(event), where, agent, host)
         if where in self._named or where.startswith(RESOURCE):
             if not found.said.keys() & {"resource", "authorization_servers"}:
                 return None
@@ -125,7 +132,16 @@ class Documents:
     def _describes(self, found: Published) -> None:
         self.published = True
         for issuer in strings(found.said, "authorization_servers"):
-            self.issuers[issuer.rstrip("/")] = None
+            self.issuers[issuer] = None
+
+
+def _is_place_of(issuer: str, found: Published) -> bool:
+    """Whether the document of an issuer has its place where this one was found."""
+    url = split(issuer)
+    if url is None or url.netloc.lower() != found.host.lower():
+        return False
+    path = url.path.rstrip("/")
+    return found.path in (OAUTH + path, OPENID + path, path + OPENID)
 
 
 def challenge(head: ResponseHead) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""auth.iss, auth.pkce: what an authorization server promises, and whether a client minds it."""
+"""auth.iss, auth.pkce, auth.as-metadata: what an authorization server promises, and whether a client minds it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -60,6 +60,33 @@ class RefuseOpenid(_Refuses):
     """Looks at the same where a client has read nothing but the document of OpenID Connect."""
 
     openid = True
+
+
+@rule("auth.as-metadata.issuer-mismatch-rejected", early=True)
+class MismatchRejected:
+    """Looks at the documents by which a client found where it then asks for a code: they name the issuer it looked for.
+
+    Who read a document is known by the User-Agent; without one it is suspect. A difference of nothing but a slash, and
+    documents of which the recording does not show for whom they were asked, are left alone.
+    """
+
+    def see(self, event: Seen, session: Session) -> Iterable[Judgement]:
+        read(event, session)
+        grants = look(event, session).grants
+        return [judgement for grant in grants for judgement in self._judge(grant, session)] if grants else ()
+
+    def _judge(self, grant: Grant, session: Session) -> Verdicts:
+        found = _read_by(grant, session, grant.agent)
+        wanted = [documents(session).asked_for(one) for one in found]
+        if not found or None in wanted:
+            return
+        asked = grant.asked[0].event
+        if any(one.issuer.rstrip("/") == (issuer or "").rstrip("/") for one, issuer in zip(found, wanted, strict=True)):
+            yield holds(asked)
+        else:
+            said = f"it asks for a code, although the document is that of {shown(found[0].issuer)}"
+            verdict = broken if grant.agent else suspect
+            yield verdict(asked, f"no flow without the document of {shown(wanted[0])}", said, found[0].event.record.n)
 
 
 @dataclass(slots=True)

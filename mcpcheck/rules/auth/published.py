@@ -1,4 +1,4 @@
-"""auth.prm, auth.challenge, auth.refresh, auth.pkce: what a server's origin says of the authorization that it wants."""
+"""auth.prm, auth.challenge, auth.refresh: what a server says of the authorization that it wants."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ OFFLINE = "offline_access"
 Said = HttpRequest | HttpResponse | HttpBody
 
 
-class _Kept:
+class Kept:
     """Keeps what a server said until an answer shows the revision that it speaks: before that, only a wish is known."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class _Kept:
         """What is to be said of it."""
 
 
-class _Document(_Kept):
+class _Document(Kept):
     """Looks at the document on the resource."""
 
     def said(self, event: Said, document: Published | None, session: Session) -> Published | None:
@@ -120,25 +120,7 @@ class OfflineNotInDocument(_Document):
         return verdict(said.event, f"no {OFFLINE}: refresh tokens are no matter of the resource", "it is listed")
 
 
-@rule("auth.pkce.oidc-advertises", early=True)
-class OpenidAdvertises(_Kept):
-    """Looks at documents of OpenID Connect of authorization servers that the server's document on itself names.
-
-    They have code_challenge_methods_supported.
-    """
-
-    def said(self, event: Said, document: Published | None, session: Session) -> Published | None:
-        return document if document is not None and document.issuer and document.openid else None
-
-    def judge(self, said: Published, known: Documents, session: Session) -> Judgement | None:
-        if not known.knows(said.issuer):
-            return None
-        if said.knows_pkce:
-            return holds(said.event)
-        return broken(said.event, "code_challenge_methods_supported", "there is no such member")
-
-
-class _Refusal(_Kept):
+class _Refusal(Kept):
     """Looks at refusals by the endpoint. ``statuses`` are those that count."""
 
     statuses = frozenset({401})

@@ -165,9 +165,9 @@ class Session:
         self.memo.clear()
         if not self._begun:
             self._begun = True
-            self.whole = event.record.n <= 1 and (event.record.exchange is None or isinstance(event, HttpRequest))
+            self.whole = event.record.n <= 1
         self.call = self.near = self.clash = self.attempt = None
-        self.exchange = None if event.record.exchange is None else self._exchange(event.record.exchange)
+        self.exchange = None if event.record.exchange is None else self._exchange(event, event.record.exchange)
         if self.exchange and event.dir is Dir.C2S and event.record.kind is Kind.BODY:
             self.exchange.has_body = True
         if names_endpoint(event):
@@ -214,10 +214,13 @@ class Session:
 
     # what an event belongs to
 
-    def _exchange(self, n: int) -> Exchange:
-        if n not in self._exchanges:
-            self._exchanges[n] = Exchange(n)
-        return self._exchanges[n]
+    def _exchange(self, event: Event, n: int) -> Exchange:
+        exchange = self._exchanges.get(n)
+        if exchange is None:
+            exchange = self._exchanges[n] = Exchange(n)
+            if event.record.kind is not Kind.EVENT and not isinstance(event, HttpRequest):
+                self.whole = False  # it had begun before the recording did
+        return exchange
 
     def _unreadable(self, event: NotJson | Batch | NotMessage) -> None:
         self._orphans.sent_unreadable(event.dir)
@@ -346,9 +349,11 @@ class Session:
 
     def _joined_late(self) -> bool:
         """Whether a message on HTTP belongs to a session that had begun before the recording did."""
-        head = self.exchange.request if self.exchange else None
+        if self.exchange is None or self.transport == "sse":
+            return False
+        head = self.exchange.request
         id = header(head, "mcp-session-id") if head else None
-        return id is not None and self.settled_version(id) is None
+        return not self.exchange.to_endpoint or (id is not None and self.settled_version(id) is None)
 
     def _kind_on_http(self, exchange: Exchange, event: Answer) -> str:
         """What an answer is for on an exchange that carried no request."""

@@ -9,6 +9,7 @@ from mcpcheck.rules.registry import Judgement, Verdicts, broken, holds, rule, su
 from mcpcheck.session.call import Call
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Notification
+from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, header
 
@@ -53,11 +54,12 @@ class _Schemas:
 
 
 def _who(call: Call) -> tuple[str, str]:
-    """On HTTP the credentials and the session of a request: lists may differ between them."""
-    head = call.exchange.request if call.exchange else None
+    """The client that a request names, and on HTTP its credentials and session: lists may differ between them."""
+    head, meta = call.exchange.request if call.exchange else None, call.request.meta
+    named = f"{meta.get(CLIENT_INFO)} {meta.get(CLIENT_CAPABILITIES)}" if meta else ""
     if head is None:
-        return "", ""
-    return header(head, "authorization") or "", header(head, "mcp-session-id") or ""
+        return named, ""
+    return named, f"{header(head, 'authorization')} {header(head, 'mcp-session-id')}"
 
 
 def _result(answer: Answer, session: Session) -> dict[str, Any] | None:

@@ -21,6 +21,9 @@ GOLDENS = sorted(CAPTURES.glob("*/*/*.ndjson"))
 PLACES = 5
 """At how many places each golden is cut."""
 
+STRIDE = 11
+"""The distance of the places at which it is cut where there is time for more of them."""
+
 ABOUT_THE_END = {"base.response.one-per-request"}
 """Rules to which the end of a recording looks like the end of the session: there they are no more than suspicious."""
 
@@ -96,8 +99,8 @@ def test_a_part_of_a_golden_shows_no_fault_that_the_whole_does_not(capture: Path
 
 @pytest.mark.slow
 @every_golden
-def test_nor_does_any_other_part(capture: Path) -> None:
-    assert complaints(capture, 1) == []
+def test_nor_do_many_other_parts(capture: Path) -> None:
+    assert complaints(capture, STRIDE) == []
 
 
 @every_file
@@ -107,8 +110,8 @@ def test_the_half_of_a_legal_neighbour_shows_no_fault_either(path: Path) -> None
 
 @pytest.mark.slow
 @every_file
-def test_nor_does_any_other_part_of_one(path: Path) -> None:
-    assert [wrong for case in legal(path) for wrong in of_neighbour(case, set(range(len(case.records))))] == []
+def test_nor_do_other_parts_of_one(path: Path) -> None:
+    assert [wrong for case in legal(path) for wrong in of_neighbour(case, set(range(0, len(case.records), 2)))] == []
 
 
 def legal(path: Path) -> list[sessions.Case]:

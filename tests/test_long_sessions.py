@@ -18,7 +18,7 @@ from mcpcheck.session import seen, session, strays
 from mcpcheck.wire import recent
 from tests.support import sessions
 
-ROUNDS = 60
+ROUNDS = 40
 FEW = 20
 """How many entries the session's bounded memories have here."""
 

@@ -11,12 +11,19 @@ from typing import Any
 
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Notification, Request
-from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION, SERVER_INFO
+from mcpcheck.wire.protocol import (
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    INPUT_METHODS,
+    LOG_LEVEL,
+    PROTOCOL_VERSION,
+    SERVER_INFO,
+)
 from mcpcheck.wire.record import Dir
 
 _TEXT, _REQUEST, _NOTIFICATION, _RESULT, _META, _STATELESS, _NAMED = (1 << bit for bit in range(7))
 _CALL, _CALLED, _READ, _CONTENTS, _HINTS, _PROGRESS = (1 << bit for bit in range(7, 13))
-_FRESH, _FIRST, _SERVER = (1 << bit for bit in range(13, 16))
+_FRESH, _FIRST, _SERVER, _ASKING = (1 << bit for bit in range(13, 17))
 
 _PURE = ("stdio.framing.no-embedded-newline", "stdio.server.stdout-pure", "stdio.client.stdin-pure")
 _HELD = {
@@ -76,6 +83,7 @@ _HELD = {
     _PROGRESS: ("progress.notification.shape",),
 }
 _SILENT = {
+    _ASKING: ("mrtr.result.supported-methods",),
     _TEXT: ("base.message.utf8",),
     _REQUEST: ("base.notification.no-id", "tasks.reserved.names"),
     _NOTIFICATION: ("base.request.id-type", "tasks.reserved.names"),
@@ -126,7 +134,10 @@ def look(event: Message, session: Session) -> int:
                 seen |= _FIRST
             if SERVER_INFO in event.meta:
                 seen |= _SERVER
-            return seen | _RESULT | _meta(event, result) | _result(session.method_of(event), result)
+            method = session.method_of(event)
+            if method in INPUT_METHODS:
+                seen |= _ASKING
+            return seen | _RESULT | _meta(event, result) | _result(method, result)
     elif isinstance(event, Request):
         if event.dir is Dir.C2S and isinstance(event.params, dict) and type(obj["id"]) in (str, int):
             if event.method.startswith(_OTHERS):

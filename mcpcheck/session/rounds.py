@@ -11,6 +11,8 @@ from mcpcheck.wire.recent import Recent
 _MOST = 20
 """How many requests for the same thing may wait for their retry; of older ones only the states are remembered."""
 
+_BROUGHT = frozenset({"inputResponses", "requestState"})
+
 Subject = tuple[str, ids.Key]
 
 
@@ -37,7 +39,8 @@ class Rounds:
         it is the call that asked for exactly these inputs, with the same params, or the only one there is.
         """
         request = call.request
-        if request.method not in INPUT_METHODS:
+        names = request.text.names
+        if request.method not in INPUT_METHODS or (names is not None and names.isdisjoint(_BROUGHT)):
             return None
         responses, state = request.param("inputResponses"), request.param("requestState")
         if responses is None and state is None:

@@ -261,8 +261,8 @@ class Session:
         self._levels[event.dir] += LOG_LEVEL in event.meta
         if used:
             self._settled[event.dir].discard(place[1])
-        self._forget_oldest()
-        self._forget_alike(same)
+        if len(self._open) > MOST_OPEN or len(same) > MOST_ALIKE:
+            self._forget_oldest(same)
         self.attempt = self._attempt(call)
         if event.method == "subscriptions/listen":
             self._listens[place[1]] = call
@@ -427,18 +427,11 @@ class Session:
             call.exchange.calls.pop(id(call), None)
         return True
 
-    def _forget_oldest(self) -> None:
-        """Past a number of open requests the oldest are forgotten, and with them that the recording shows all."""
-        if len(self._open) > MOST_OPEN:
-            self.whole = False
-            for call in list(next(iter(self._open.values()))):
-                self._drop(call)
-
-    def _forget_alike(self, same: list[Call]) -> None:
-        """The same for open requests of one id."""
-        if len(same) > MOST_ALIKE:
-            self.whole = False
-            self._drop(same[0])
+    def _forget_oldest(self, same: list[Call]) -> None:
+        """Past a number of open requests, or of those with one id, the oldest are forgotten: not all is known then."""
+        self.whole = False
+        for call in same[:1] if len(same) > MOST_ALIKE else list(next(iter(self._open.values()))):
+            self._drop(call)
 
     # what an answer teaches
 
@@ -500,6 +493,9 @@ _TAKES: dict[type[Event], Callable[[Session, Any], None]] = {
 def _take_out(calls: dict[tuple[Dir, ids.Key], list[Call]], place: tuple[Dir, ids.Key], call: Call) -> bool:
     """Take a call out of those at a place; False where it was not among them."""
     same = calls.get(place, [])
+    if len(same) == 1 and same[0] is call:
+        del calls[place]
+        return True
     rest = [open for open in same if open is not call]
     if len(rest) == len(same):
         return False

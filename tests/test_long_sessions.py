@@ -14,7 +14,7 @@ import pytest
 
 from mcpcheck.engine import Engine
 from mcpcheck.rules.registry import Rule
-from mcpcheck.session import seen, session, strays
+from mcpcheck.session import open_calls, seen, strays
 from mcpcheck.wire import recent
 from tests.support import sessions
 
@@ -238,7 +238,7 @@ def kept(root: object) -> int:
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "MOST", FEW)
     monkeypatch.setattr(seen, "MOST", FEW)
-    monkeypatch.setattr(session, "MOST_OPEN", FEW)
+    monkeypatch.setattr(open_calls, "MOST_OPEN", FEW)
     monkeypatch.setattr(strays, "MOST_LINES", FEW)
 
 

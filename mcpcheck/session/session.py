@@ -13,6 +13,7 @@ from typing import Any
 from mcpcheck.session import ids
 from mcpcheck.session.call import Call, Exchange, of_one_session
 from mcpcheck.session.eras import Eras
+from mcpcheck.session.open_calls import OpenCalls
 from mcpcheck.session.orphans import Orphan, Orphans
 from mcpcheck.session.rounds import Rounds
 from mcpcheck.session.seen import Seen
@@ -35,17 +36,11 @@ from mcpcheck.wire.event import (
     NotMessage,
     Request,
 )
-from mcpcheck.wire.protocol import LEGACY, LOG_LEVEL, PROTOCOL_VERSION, SUBSCRIPTION_ID
+from mcpcheck.wire.protocol import LEGACY, PROTOCOL_VERSION, SUBSCRIPTION_ID
 from mcpcheck.wire.recent import Recent
 from mcpcheck.wire.record import Dir, Kind, header
 
 __all__ = ["Call", "Exchange", "Session"]
-
-MOST_OPEN = 10_000
-"""How many requests may wait for an answer; more than any session has that is not broken."""
-
-MOST_ALIKE = 20
-"""How many of them may have the same id, and how many of one progress token are remembered."""
 
 BATCHES = "2025-03-26"
 """The only revision that has JSON-RPC batches."""
@@ -80,11 +75,9 @@ class Session:
         self.exited = False
         self.client_left = False  # stdio: the client closed the server's input
         self._begun = False
-        self._open: dict[tuple[Dir, ids.Key], list[Call]] = {}
+        self._open = OpenCalls()
         self.tokens = Tokens()
-        self._tokens: dict[tuple[Dir, ids.Key], list[Call]] = {}  # open calls by their progress token
         self._settled = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids whose request has an answer
-        self._levels = {Dir.C2S: 0, Dir.S2C: 0}  # how many open requests have set a log level
         self._exchanges: Recent[int, Exchange] = Recent()
         self._lost = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids whose exchange ended without an answer
         self._unread = {Dir.C2S: Seen(), Dir.S2C: Seen()}  # ids of objects that were no message
@@ -109,7 +102,7 @@ class Session:
 
     def open_calls(self, sender: Dir = Dir.C2S) -> list[Call]:
         """Requests of one side that wait for an answer, oldest first."""
-        return [call for (side, _), calls in self._open.items() if side is sender for call in calls]
+        return self._open.of(sender)
 
     def was_answered(self, sender: Dir, id: Any) -> bool:
         """Whether a request of that side with that id has been answered already."""
@@ -134,16 +127,16 @@ class Session:
 
     def open_call(self, sender: Dir, id: Any) -> Call | None:
         """The oldest open request of one side with this id."""
-        calls = self._open.get((sender, ids.key(id)))
+        calls = self._open.at((sender, ids.key(id)))
         return calls[0] if calls else None
 
     def wants_log(self, sender: Dir = Dir.C2S) -> bool:
         """Whether an open request of one side has set a log level."""
-        return self._levels[sender] > 0
+        return self._open.wants_log(sender)
 
     def calls_with_token(self, sender: Dir, token: Any) -> list[Call]:
         """The open requests of one side that have this progress token, oldest first; ids are compared by type, too."""
-        return self._tokens.get((sender, ids.key(token)), [])
+        return self._open.with_token(sender, token)
 
     def settled_version(self, session_id: str | None) -> str | None:
         """The revision that a legacy session on HTTP has settled on; None where its initialize was not seen."""
@@ -246,23 +239,18 @@ class Session:
             self._unread[event.dir].add(place[1])  # no revision but one knows batches: its elements are no requests
             return
         used = not event.method.startswith("notifications/") and not self._sent[event.dir].add(place[1])
-        same = self._open.setdefault(place, [])
+        same = self._open.at(place)
         self.clash = same[-1] if same else None
         self._eras.modern_seen = self._eras.modern_seen or PROTOCOL_VERSION in event.meta
         call = Call(event, self._revision_of(event), self.exchange)
         call.stream = self.stream
         self.call = call
-        same.append(call)
+        if not self._open.add(place, call):
+            self.whole = False
         if "progressToken" in event.meta:
-            sharing = self._tokens.setdefault((event.dir, ids.key(event.meta["progressToken"])), [])
-            sharing.append(call)
-            del sharing[:-MOST_ALIKE]
             self.tokens.asked(call)
-        self._levels[event.dir] += LOG_LEVEL in event.meta
         if used:
             self._settled[event.dir].discard(place[1])
-        if len(self._open) > MOST_OPEN or len(same) > MOST_ALIKE:
-            self._forget_oldest(same)
         self.attempt = self._attempt(call)
         if event.method == "subscriptions/listen":
             self._listens[place[1]] = call
@@ -289,7 +277,7 @@ class Session:
     def _answer(self, event: Answer) -> None:
         asker = event.dir.other
         place = (asker, ids.key(event.id))
-        same = self._open.get(place) if event.has_id else None
+        same = self._open.at(place) if event.has_id else None
         if same and self.exchange and self.stream is None:
             same = [open for open in same if of_one_session(open.exchange, self.exchange, sure=not self.whole)]
         call = waiting(same, self.stream, self.whole) if same else None
@@ -313,7 +301,7 @@ class Session:
             self._tell(event, "duplicate", call)
         call.answers.append(event)
         asker = call.request.dir
-        if self._drop(call):
+        if self._open.drop(call):
             self.pending += self._orphans.answered(asker, call)
         key = ids.key(call.request.id)
         self._settled[asker].add(key)
@@ -376,7 +364,7 @@ class Session:
         if self.exchange is None or event.dir is Dir.S2C:
             self._orphans.notified(event)
         if event.method == "notifications/cancelled":
-            for cancelled in self._open.get((event.dir, ids.key(event.param("requestId"))), ()):
+            for cancelled in self._open.at((event.dir, ids.key(event.param("requestId")))):
                 cancelled.cancelled = True
         if self.call:
             self.call.notifications += 1
@@ -405,7 +393,7 @@ class Session:
             return
         for call in list(exchange.calls.values()):
             self._lost[call.request.dir].add(ids.key(call.request.id))
-            self._drop(call)
+            self._open.drop(call)
 
     def _exited(self, event: Exited) -> None:
         self.exited = True
@@ -414,24 +402,6 @@ class Session:
         self.whole = False
         self.gap = event.record.n
         self._eras.modern_seen = False  # what settled another revision may be lost
-
-    def _drop(self, call: Call) -> bool:
-        """Take a call from the open ones; False where it was not among them."""
-        asker, meta = call.request.dir, call.request.meta
-        if not _take_out(self._open, (asker, ids.key(call.request.id)), call):
-            return False
-        if "progressToken" in meta:
-            _take_out(self._tokens, (asker, ids.key(meta["progressToken"])), call)
-        self._levels[asker] -= LOG_LEVEL in meta
-        if call.exchange:
-            call.exchange.calls.pop(id(call), None)
-        return True
-
-    def _forget_oldest(self, same: list[Call]) -> None:
-        """Past a number of open requests, or of those with one id, the oldest are forgotten: not all is known then."""
-        self.whole = False
-        for call in same[:1] if len(same) > MOST_ALIKE else list(next(iter(self._open.values()))):
-            self._drop(call)
 
     # what an answer teaches
 
@@ -488,19 +458,3 @@ _TAKES: dict[type[Event], Callable[[Session, Any], None]] = {
     Exited: Session._exited,
     Gap: Session._gap,
 }
-
-
-def _take_out(calls: dict[tuple[Dir, ids.Key], list[Call]], place: tuple[Dir, ids.Key], call: Call) -> bool:
-    """Take a call out of those at a place; False where it was not among them."""
-    same = calls.get(place, [])
-    if len(same) == 1 and same[0] is call:
-        del calls[place]
-        return True
-    rest = [open for open in same if open is not call]
-    if len(rest) == len(same):
-        return False
-    if rest:
-        calls[place] = rest
-    else:
-        del calls[place]
-    return True

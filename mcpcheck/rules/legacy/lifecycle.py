@@ -7,7 +7,7 @@ from mcpcheck.rules.registry import Verdicts, broken, holds, rule, suspect
 from mcpcheck.rules.shapes import without
 from mcpcheck.session.session import Session
 from mcpcheck.wire.event import Answer, Message, Notification, Request
-from mcpcheck.wire.protocol import MODERN
+from mcpcheck.wire.protocol import MODERN, PROTOCOL_VERSION
 from mcpcheck.wire.record import Dir
 
 _STUB = {"name": "x", "version": "x"}
@@ -108,7 +108,9 @@ class First:
         if self._begun or session.transport != "stdio" or not session.whole:
             return
         if not isinstance(event, Request) or event.method != "initialize":
-            self._before = self._before or (None if event.method == "ping" else event)
+            stateless = event.method == "server/discover" or PROTOCOL_VERSION in event.meta
+            if event.method != "ping" and not stateless:
+                self._before = self._before or event
             return
         self._begun = True
         if event.dir is Dir.S2C:
@@ -126,6 +128,8 @@ def _waiting(opening: Request, session: Session) -> Request | None:
     """A request of either side, sent before initialize, that still waits for its answer."""
     for dir in Dir:
         for call in session.open_calls(dir):
-            if call.request is not opening and call.revision != MODERN and call.request.method != "ping":
-                return call.request
+            request = call.request
+            stateless = call.revision == MODERN or PROTOCOL_VERSION in request.meta
+            if request is not opening and not stateless and request.method != "ping":
+                return request
     return None

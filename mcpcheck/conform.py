@@ -197,10 +197,9 @@ class Conform:
         finally:
             peer.voice = voice
         judged = {verdict.requirement for verdict in peer.verdicts[before:]}
-        if missing:
-            for id in found.exercises:
-                if id not in judged:
-                    peer.untestable(id, missing)
+        for id in found.exercises if missing else ():
+            if id not in judged:
+                peer.untestable(id, missing)
         return fit and peer.transport.alive
 
     def _gave_up(self, found: Scenario) -> bool:
@@ -235,6 +234,9 @@ class Conform:
             for verdict in peer.verdicts:
                 if verdict.requirement in self.considered:
                     ledger.add(replace(verdict, session=name) if verdict.is_finding else verdict, records)
+            for id, times in peer.held().items():
+                if id in self.considered:
+                    ledger.hold(id, times)
             for crash in peer.crashes:
                 ledger.trouble(name, f"this is a bug in mcpcheck, please report it: {crash}")
             for fault in peer.own_faults:

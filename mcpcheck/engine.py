@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from mcpcheck.catalogue.load import Catalogue, load
@@ -62,6 +63,7 @@ class Engine:
         self._watches: list[Watch] = []
         self._groups: dict[Key, _Group] = {}
         self._methods: set[str] = set()
+        self._known = catalogue is None  # what speaks of what is then the same for every engine
         catalogue = catalogue or load()
         for rule in rules().values():
             requirement = catalogue[rule.id]
@@ -139,9 +141,7 @@ class Engine:
         key = kind, method if method in self._methods else None, session.revision, session.transport, event.dir
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = _Group(
-                [watch for watch in self._watches if _speaks(watch, key)], self._watches, event.dir
-            )
+            group = self._groups[key] = _Group(self._speaking(key), self._watches, event.dir)
         if not isinstance(event, Payload):
             return group.watches
         if event.text.names is None:
@@ -152,6 +152,12 @@ class Engine:
         if choice.wakes:
             self._wake(choice.wakes)
         return choice.asked
+
+    def _speaking(self, key: Key) -> list[Watch]:
+        if not self._known:
+            return [watch for watch in self._watches if _speaks(watch.requirement, watch.rule, key)]
+        ids = _ids_speaking(key)
+        return [watch for watch in self._watches if watch.rule.id in ids]
 
     def _wake(self, names: Set[str] | None) -> None:
         """Let rules that wait for one of these names, or for anything, be asked from now on."""
@@ -224,9 +230,14 @@ class _Group:
         self._choices.clear()
 
 
-def _speaks(watch: Watch, key: Key) -> bool:
+@lru_cache(maxsize=1024)
+def _ids_speaking(key: Key) -> frozenset[str]:
+    """The rules that speak of such events, by the project's own catalogue."""
+    return frozenset(rule.id for rule in rules().values() if _speaks(load()[rule.id], rule, key))
+
+
+def _speaks(requirement: Requirement, rule: Rule, key: Key) -> bool:
     kind, method, revision, transport, sender = key
-    requirement, rule = watch.requirement, watch.rule
     return (
         issubclass(kind, rule.sees)
         and rule.sender in {None, sender}

@@ -94,7 +94,7 @@ class Lab:
         """Open a connection; at its end the rules have their last word, and the peer is kept in ``finished``."""
         log = Log()
         transport = self.target.open(log, self.limits)
-        engine = Engine(transport.kind, endpoint=transport.endpoint, default=self.revision)
+        engine = Engine(transport.kind, endpoint=transport.endpoint, default=self.revision, counting=True)
         peer = Peer(transport, engine, name=name, answer_within=self.limits.answer)
         peer.lab = self
         peer.scenario = scenario

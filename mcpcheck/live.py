@@ -1,5 +1,6 @@
 """Live: a conformance run that is driven step by step from synchronous code, as the pytest plugin does."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ class Live:
         self._portal: BlockingPortal | None = None
         self._shared: _Shared | None = None
         self._reported: dict[int, int] = {}  # how many verdicts of each peer have been reported
+        self._counted: dict[int, Counter[str]] = {}  # how often each had held to what, then
 
     def __enter__(self) -> "Live":
         self._portal = self._exit.enter_context(start_blocking_portal())
@@ -108,7 +110,10 @@ class Live:
             for verdict in peer.verdicts[done:]:
                 if verdict.requirement in self.run.considered:
                     ledger.add(verdict, records)
-            self._reported[id(peer)] = len(peer.verdicts)
+            for held, times in (peer.held() - self._counted.get(id(peer), Counter())).items():
+                if held in self.run.considered:
+                    ledger.hold(held, times)
+            self._reported[id(peer)], self._counted[id(peer)] = len(peer.verdicts), peer.held()
         for trouble in [*troubles, *self.run.troubles]:
             ledger.trouble(trouble.where, trouble.text)
         self.run.troubles.clear()

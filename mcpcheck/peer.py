@@ -5,6 +5,7 @@ only it can know. What the server does wrong is a value: only a server that no l
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -118,10 +119,6 @@ class Peer:
             self._take(verdict)
 
     def _take(self, verdict: Verdict) -> None:
-        if verdict.outcome is Outcome.HOLDS:
-            if verdict.blames == "server":
-                self.verdicts.append(verdict)
-            return
         named = Verdict(
             verdict.requirement,
             verdict.outcome,
@@ -136,6 +133,14 @@ class Peer:
             self.verdicts.append(named)
         elif verdict.outcome is Outcome.BROKEN and not self._was_declared(verdict):
             self.own_faults.append(named)
+
+    def held(self) -> Counter[str]:
+        """How often the rules saw the server hold to a requirement, by id; what holds is only counted."""
+        counted: Counter[str] = Counter()
+        for id, by, times in self.engine.held():
+            if by == "server":
+                counted[id] += times
+        return counted
 
     def _was_declared(self, verdict: Verdict) -> bool:
         declared = frozenset().union(*(self._deviating.get(frame, frozenset()) for frame in verdict.frames))

@@ -8,6 +8,7 @@ One server process serves all sessions until it dies.
 
 import random
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
@@ -105,7 +106,7 @@ class Campaign:
         self.wanted = wanted
         self.found: list[Found] = []
         self.suspicions: dict[tuple[str, str], tuple[Verdict, dict[int, Record]]] = {}
-        self.held: dict[str, int] = {}
+        self.held: Counter[str] = Counter()
         self.troubles: list[Trouble] = []
         self.played = 0
         self.connections = 0
@@ -280,8 +281,7 @@ class Campaign:
 
     def _take(self, out: Outcomes, peer: Peer, *, closing: bool = False) -> None:
         """Keep what held and what is suspect."""
-        for verdict in out.held:
-            self.held[verdict.requirement] = self.held.get(verdict.requirement, 0) + 1
+        self.held += out.held
         records = peer.transport.log.records
         for verdict in (*out.suspicions, *(failure.verdict for failure in out.failures if closing)):
             evidence = {n: records[n - 1] for n in verdict.frames if 0 < n <= len(records)}

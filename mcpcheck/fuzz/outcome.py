@@ -11,7 +11,7 @@ from mcpcheck.capture import Header, write_capture
 from mcpcheck.capture.place import default_path, name_of
 from mcpcheck.fuzz.campaign import Campaign, Found
 from mcpcheck.ledger import Ledger
-from mcpcheck.verdict import Outcome, Report, SessionInfo, Verdict
+from mcpcheck.verdict import Report, SessionInfo
 
 
 def report_of(campaign: Campaign, **head: Any) -> Report:
@@ -19,8 +19,7 @@ def report_of(campaign: Campaign, **head: Any) -> Report:
     command = campaign.reproduce()
     ledger = Ledger(campaign.considered, reproduce=lambda verdict: command)
     for id, times in campaign.held.items():
-        for _ in range(times):
-            ledger.add(Verdict(id, Outcome.HOLDS, "server"))
+        ledger.hold(id, times)
     for verdict, evidence in campaign.suspicions.values():
         ledger.add(verdict, evidence)
     for trouble in campaign.troubles:

@@ -4,6 +4,7 @@ What the rules see on the wire counts, with our own departures taken into accoun
 sender can know: what was owed, and whether the server lives and still answers a fence.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -59,7 +60,7 @@ class Outcomes:
 
     failures: list[Failure] = field(default_factory=list)
     suspicions: list[Verdict] = field(default_factory=list)
-    held: list[Verdict] = field(default_factory=list)
+    held: Counter[str] = field(default_factory=Counter)
     over: bool = False
     slow: str = ""
 
@@ -101,6 +102,7 @@ class Player:
         self.sent: list[_Sent] = []  # in the session that is played
         self.out = Outcomes()
         self._sessions = 0
+        self._counted: Counter[str] = Counter()  # how often this connection had held to what, before
         self._past: list[_Sent] = []  # on this connection, before it
         self._answers: dict[int, Answer] = {}  # in the session that is played, by their frames
         self._old: dict[int, Answer] = {}
@@ -312,7 +314,7 @@ class Player:
         """Take what the rules said of the server."""
         for verdict in self.peer.verdicts:
             if verdict.outcome is Outcome.HOLDS:
-                self.out.held.append(verdict)
+                self.out.held[verdict.requirement] += 1
                 continue
             weighed = self._weighed(verdict)
             if weighed is None:
@@ -322,6 +324,9 @@ class Player:
             else:
                 self.out.suspicions.append(weighed)
         self.peer.verdicts.clear()
+        counted = self.peer.held()
+        self.out.held += counted - self._counted
+        self._counted = counted
 
     def _weighed(self, verdict: Verdict) -> Verdict | None:
         """A verdict of the rules, in the light of what was bent; None where our own departure excuses the server."""

@@ -29,7 +29,7 @@ subscriptions           listen, check_filter, granted, acknowledge, deliver, sub
                         wants_resource, end_subscriptions, end_subscription, subscription_result
 the handshake era       refuse_initialize, initialize, negotiate, initialize_result, on_initialized, ping, set_level,
                         subscribe, unsubscribe, announce, ask_client, client_request, input_failed
-life                    opened, closed, step
+life                    opened, closed, step, lingers
 ======================  ==============================================================================================
 
 The seams of the HTTP binding stand in http.py.
@@ -79,6 +79,9 @@ class Server(Admission):
 
     one_client = True
     """Whether all requests come from one client: over HTTP they do not, and only a disconnection cancels one."""
+
+    lingers = False
+    """Whether the process stays when its input has ended."""
 
     # Life
 

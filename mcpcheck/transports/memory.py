@@ -40,6 +40,8 @@ class MemoryStdio(_Immediate):
     def __init__(self, make: Callable[[], Server], log: Log, limits: Limits) -> None:
         super().__init__(log, limits)
         self._server = make()
+        self._ended = False
+        self._exited = False
 
     async def __aenter__(self) -> "MemoryStdio":
         self.log.note(Dir.C2S, Kind.EVENT, event="open")
@@ -49,10 +51,9 @@ class MemoryStdio(_Immediate):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.log.note(Dir.C2S, Kind.EVENT, event="eof")
-        self._hear(self._server.closed())
-        self.log.note(Dir.S2C, Kind.EVENT, event="eof")
-        self.log.note(Dir.S2C, Kind.EVENT, event="exit", code=0)
+        await self.end_input()
+        if not self._exited:
+            self._exit(signal=15)
 
     async def send_line(self, data: bytes, end: bytes = b"\n") -> Record:
         record = self.log.note(Dir.C2S, Kind.LINE, data, end=end)
@@ -60,7 +61,22 @@ class MemoryStdio(_Immediate):
         return record
 
     async def end_input(self) -> None:
-        """Noted when the connection ends."""
+        if self._ended:
+            return
+        self._ended = True
+        self.log.note(Dir.C2S, Kind.EVENT, event="eof")
+        self._hear(self._server.closed())
+        if not self._server.lingers:
+            self._exit(code=0)
+
+    def _exit(self, **how: int) -> None:
+        self._exited = True
+        self.log.note(Dir.S2C, Kind.EVENT, event="eof")
+        self.log.note(Dir.S2C, Kind.EVENT, event="exit", **how)
+
+    @property
+    def alive(self) -> bool:
+        return not self._exited
 
     def _step(self) -> bool:
         busy = self._server.busy

@@ -4,6 +4,7 @@ from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.errors import needs_discovery
+from mcpcheck.survey import LISTS
 from mcpcheck.wire.event import HttpBody, Message, NotJson, NotMessage
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -126,8 +127,10 @@ async def old_headers_are_ignored(peer: Peer) -> None:
 
 @scenario(exercises=["http.endpoint.concurrent-requests"], transports=["http"])
 async def requests_at_the_same_time(peer: Peer) -> None:
-    """Sends three requests at once, each on a connection of its own: each gets its own answer."""
+    """Sends three requests at once, each on a connection of its own, beside an open subscription: each is answered."""
     needs_discovery(peer)
+    listen = peer.request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    held = await peer.hear_head(await peer.send(peer.encode(listen), listen))
     replies = []
     for _ in range(3):
         message = peer.request("server/discover")
@@ -135,3 +138,16 @@ async def requests_at_the_same_time(peer: Peer) -> None:
     for reply in replies:
         await peer.hear(reply)
         peer.check("http.endpoint.concurrent-requests", reply.result is not None, reply, "an answer of its own")
+    await peer.leave(held)
+
+
+@scenario(exercises=["http.endpoint.single-post"], transports=["http"])
+async def one_address_for_every_method(peer: Peer) -> None:
+    """POSTs every kind of request to the one address: each is answered as JSON-RPC, whatever the answer."""
+    methods = [method for capability, method, _ in LISTS.values() if peer.lab.declares(capability)]
+    for method in ("server/discover", *methods):
+        reply = await peer.try_ask(method)
+        if reply.status in {401, 403} or reply.status is None:
+            continue
+        moved = reply.answer is None and reply.status in {404, 405, 410, 421}
+        peer.check("http.endpoint.single-post", not moved, reply, f"{method} is answered at the MCP endpoint")

@@ -142,5 +142,5 @@ class Lab:
             if item.get(key) in roles()[role].names:
                 if kind == "tool" and not self.policy.allows(item):
                     raise Untestable(self.policy.hint(str(item[key])))
-                return Fixture(role, str(item[key]), self.arguments.get(str(item[key]), {}))
+                return Fixture(role, str(item[key]), self.arguments.get(str(item[key]), roles()[role].arguments))
         return None

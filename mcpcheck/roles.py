@@ -14,11 +14,15 @@ METHODS: Final = {"tool": "tools/call", "prompt": "prompts/get", "resource": "re
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Something that a server may offer, the official suite's names for it, and how to describe it to an author."""
+    """Something that a server may offer, the official suite's names for it, and how to describe it to an author.
+
+    ``arguments`` are what it is used with.
+    """
 
     name: str
     names: tuple[str, ...]
     says: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def roles() -> dict[str, Role]:
     with (specs_root() / "fixtures.toml").open("rb") as file:
         tables = tomllib.load(file)
     return {
-        f"{kind}.{name}": Role(f"{kind}.{name}", tuple(role["names"]), role["says"])
+        f"{kind}.{name}": Role(f"{kind}.{name}", tuple(role["names"]), role["says"], role.get("arguments", {}))
         for kind, group in tables.items()
         for name, role in group.items()
     }

@@ -21,6 +21,10 @@ class World:
         self.servers: list[Core] = []
         self.versions: dict[str, int] = {}
         """How often each resource was changed."""
+        self.opened: list[str] = []
+        """The handles that were handed out."""
+        self.spent: set[str] = set()
+        """The states that did what may be done only once."""
         self.steps: dict[str, int] = {}
         """How far each piece of slow work has come."""
 

@@ -96,6 +96,17 @@ class Inputs(Core):
             raise InvalidParams("requestState is not valid for this request")
         return state
 
+    def spend(self, call: Call) -> None:
+        """Note that a state was used up; refused where it had been before."""
+        state = str(call.params.get("requestState"))
+        if call.modern and state in self.world.spent:
+            raise InvalidParams("requestState was used before")
+        self.world.spent.add(state)
+
+    def opened_as(self, call: Call, handle: Json) -> Json:
+        """What a call means by its handle: that, and nothing that an earlier call opened."""
+        return handle
+
     # Asking
 
     def input_required(self, call: Call, need: NeedInput) -> dict[str, Json]:

@@ -2,6 +2,7 @@
 
 from mcpcheck.reference.tools import Tool
 from mcpcheck.reference.tools_asking import ASKING
+from mcpcheck.reference.tools_once import ONCE
 from mcpcheck.reference.tools_plain import PLAIN
 
-TOOLS: dict[str, Tool] = {**PLAIN, **ASKING}
+TOOLS: dict[str, Tool] = {**PLAIN, **ASKING, **ONCE}

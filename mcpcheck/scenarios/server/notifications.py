@@ -47,11 +47,15 @@ def judge_promises(peer: Peer, reply: Reply) -> None:
         for flag in ("listChanged", "subscribe")
         if isinstance(said, dict) and said.get(flag) is True
     ]
-    if promised and reply.code == METHOD_NOT_FOUND:
-        expected = f"subscriptions/listen is implemented, since {', '.join(promised)} is declared"
+    if not promised:
+        return
+    expected = f"subscriptions/listen is implemented, since {', '.join(promised)} is declared"
+    if reply.code == METHOD_NOT_FOUND:
         peer.suspect("discover.result.capabilities-true", reply, expected)
-    elif promised and reply.answer is None:
+    elif reply.answer is None:
         peer.holds("discover.result.capabilities-true", reply)
+    served = reply.code != METHOD_NOT_FOUND
+    peer.check("subscribe.server.implemented", served, reply, expected)
 
 
 CHANGES = ("tool.changes-tools", "tool.changes-prompts", "tool.changes-resources", "tool.changes-resource")
@@ -67,6 +71,7 @@ CHANGES = ("tool.changes-tools", "tool.changes-prompts", "tool.changes-resources
         "logging.message.not-on-listen",
         "stdio.server.message-kinds",
         "discover.result.capabilities-true",
+        "subscribe.server.implemented",
     ]
 )
 async def subscription(peer: Peer) -> None:

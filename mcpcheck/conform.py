@@ -38,6 +38,7 @@ class Plan:
     policy: ToolPolicy = field(default_factory=ToolPolicy)
     limits: Limits = field(default_factory=Limits)
     headers: tuple[tuple[str, str], ...] = ()
+    other_headers: tuple[tuple[str, str], ...] = ()
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     strict: bool = False
     save: Path | None = None
@@ -78,7 +79,7 @@ class Conform:
         self, target: Target, plan: Plan, progress: Progress = lambda done, total, name: None, label: str = ""
     ) -> None:
         self.label = label  # tells the sessions of this run from those of another in the same report
-        self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.arguments, insists=True)
+        self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.other_headers, plan.arguments, insists=True)
         self.plan = plan
         self.considered = plan.considered(load(), target.kind)
         self.scenarios = chosen_scenarios(plan, self.considered, target.kind)

@@ -82,6 +82,7 @@ class Lab:
     limits: Limits = field(default_factory=Limits)
     policy: ToolPolicy = field(default_factory=ToolPolicy)
     headers: tuple[tuple[str, str], ...] = ()
+    other_headers: tuple[tuple[str, str], ...] = ()  # those of a second user
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     revision: str = MODERN
     inventory: Inventory = field(default_factory=Inventory)
@@ -90,15 +91,22 @@ class Lab:
     exhausted: bool = False  # that was of no use: the server wants to be left alone
 
     @asynccontextmanager
-    async def connect(self, name: str, scenario: str = "") -> AsyncIterator[Peer]:
-        """Open a connection; at its end the rules have their last word, and the peer is kept in ``finished``."""
+    async def connect(self, name: str, scenario: str = "", *, as_other: bool = False) -> AsyncIterator[Peer]:
+        """Open a connection; at its end the rules have their last word, and the peer is kept in ``finished``.
+
+        ``as_other``: with the headers of the second user in place of the first one's; Untestable where there is none.
+        """
+        if as_other and not self.other_headers:
+            raise Untestable(
+                "it takes a second user; name the headers of one, as in --other-header 'Authorization: Bearer ...'"
+            )
         log = Log()
         transport = self.target.open(log, self.limits)
         engine = Engine(transport.kind, endpoint=transport.endpoint, default=self.revision, counting=True)
         peer = Peer(transport, engine, name=name, answer_within=self.limits.answer)
         peer.lab = self
         peer.scenario = scenario
-        peer.voice.headers = self.headers
+        peer.voice.headers = (*self.headers, *self.other_headers) if as_other else self.headers
         peer.tool_schemas = {str(tool.get("name")): tool.get("inputSchema") for tool in self.inventory.tools}
         try:
             async with transport:

@@ -292,7 +292,7 @@ class Peer:
         headers["Connection"] = "close"
         lowered = {name.lower(): name for name in headers}
         for name, value in (*self.voice.headers, *changes.items()):
-            known = lowered.get(name.lower(), name)
+            known = lowered.setdefault(name.lower(), name)
             if value is None:
                 headers.pop(known, None)
             else:

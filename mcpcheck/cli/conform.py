@@ -22,6 +22,7 @@ from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import MODERN
 
 DEMO = [sys.executable, "-m", "mcpcheck.reference"]
+OTHER_USER = (("Authorization", "Bearer mcpcheck-demo-other-user"),)
 MODERN_ONLY = (
     "http.compat",
     "http.version.missing-rejected",
@@ -58,6 +59,13 @@ Examples:
 @click.option("--baseline", type=click.Path(path_type=Path), help="A file of known failures.")
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Keep every session as a capture in DIR.")
 @click.option("--header", "headers", multiple=True, metavar="K:V", help="HTTP: send this header with every request.")
+@click.option(
+    "--other-header",
+    "other_headers",
+    multiple=True,
+    metavar="K:V",
+    help="HTTP: a header of a second user, to test that users are kept apart.",
+)
 @click.option("--insecure", is_flag=True, help="HTTPS: do not check the server's certificate.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0.05), default=5.0, show_default=True, help="Seconds for an answer."
@@ -111,13 +119,16 @@ def plan_of(options: dict[str, Any]) -> Any:
     repeated = [f"--tools {shlex.quote(options['tools'])}"] if options["tools"] != "read-only" else []
     repeated += [f"--arguments {shlex.quote(given)}" for given in options["given"]]
     headers = tuple(header_of(text) for text in options["headers"])
+    others = tuple(header_of(text) for text in options["other_headers"])
     repeated += [f"--header {shlex.quote(f'{name}: ...')}" for name, _ in headers]  # the value may be a secret
+    repeated += [f"--other-header {shlex.quote(f'{name}: ...')}" for name, _ in others]
     return Plan(
         only=tuple(options["only"]),
         skip=tuple(options["skip"]),
         policy=ToolPolicy.of(options["tools"]),
         limits=limits,
         headers=headers,
+        other_headers=others,
         arguments=dict(arguments_of(text) for text in options["given"]),
         strict=options["strict"],
         save=options["save"],
@@ -180,7 +191,7 @@ def run_demo(options: dict[str, Any]) -> Report:
     from mcpcheck.conform import Conform
     from mcpcheck.listening import listening
 
-    plan = plan_of(options)
+    plan = replace(plan_of(options), other_headers=OTHER_USER)
     alone = [*DEMO, "--spec", MODERN]
     with ExitStack() as stack:
         runs = [

@@ -102,7 +102,7 @@ class Campaign:
     def __init__(self, target: Target, wanted: Settings, progress: Progress = lambda done, total, name: None) -> None:
         plan = wanted.plan
         limits = replace(plan.limits, session_bytes=256 * 2**20, session_units=4 * FRAMES)
-        self.lab = Lab(target, limits, plan.policy, plan.headers, plan.arguments)
+        self.lab = Lab(target, limits, plan.policy, plan.headers, arguments=plan.arguments)
         self.wanted = wanted
         self.found: list[Found] = []
         self.suspicions: dict[tuple[str, str], tuple[Verdict, dict[int, Record]]] = {}

@@ -56,6 +56,8 @@ class Core:
         self.world = world or World()
         self.world.servers.append(self)
         self.seal = Seal(key, now)
+        self.principal = ""
+        """Who sends the request at hand, by its credentials; on stdio there is one user only."""
         self.open: list[Call] = []
         """The requests that are not answered yet, in order of arrival."""
         self._outbox: list[Out] = []

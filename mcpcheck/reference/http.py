@@ -12,7 +12,7 @@ what is let in          check_path, check_host, check_origin, allowed_origin, fo
 headers                 check_headers, check_version_header, missing_version_header, check_method_header,
                         check_name_header, check_param_headers, check_param_header, header_value, decode_header,
                         same_text, same_value, mismatch
-messages                post, on_bad_payload, on_request, on_notification, accepted, refused_notification
+messages                post, on_bad_payload, on_request, principal, on_notification, accepted, refused_notification
 answers                 status_for, as_stream, json_reply, stream_reply, json_headers, stream_headers, event, closes,
                         disconnected
 the handshake era       get, delete, open_session, session_id, find_session, missing_session, unknown_session,
@@ -230,8 +230,13 @@ class HttpServer(Headers, LegacyHttp, SseHttp):
             self.check_headers(head, provisional)
         except Refusal as refusal:
             return self.error_reply(self.status_for(refusal.code), provisional.id, refusal)
+        self.server.principal = self.principal(head)
         call = self.server.on_request(request)
         return self.answer(head, call)
+
+    def principal(self, head: RequestHead) -> str:
+        """Whose request it is: every credential stands for a user of its own."""
+        return header(head, "Authorization") or ""
 
     def answer(self, head: RequestHead, call: Call) -> HttpReply:
         """What the server has to say of a request by now, as one body or as a stream."""

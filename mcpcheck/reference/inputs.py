@@ -91,10 +91,18 @@ class Inputs(Core):
         sealed = call.params["requestState"]
         if not isinstance(sealed, str):
             raise InvalidParams("requestState is not a string")
-        state = self.seal.open(call.method, call.params, sealed)
-        if state is None:
+        state = self.open_state(call, sealed)
+        if state is None or not self.same_user(state.pop("user", "")):
             raise InvalidParams("requestState is not valid for this request")
         return state
+
+    def open_state(self, call: Call, sealed: str) -> dict[str, Json] | None:
+        """What stands in a state of this very request; None where it is none."""
+        return self.seal.open(call.method, call.params, sealed)
+
+    def same_user(self, user: Json) -> bool:
+        """Whether a state was handed out to whom it comes back from."""
+        return bool(user == self.principal)
 
     def spend(self, call: Call) -> None:
         """Note that a state was used up; refused where it had been before."""
@@ -102,6 +110,10 @@ class Inputs(Core):
         if call.modern and state in self.world.spent:
             raise InvalidParams("requestState was used before")
         self.world.spent.add(state)
+
+    def user_of(self, call: Call) -> str:
+        """For whom a request is served: for whom its credentials say, whatever it claims."""
+        return self.principal
 
     def opened_as(self, call: Call, handle: Json) -> Json:
         """What a call means by its handle: that, and nothing that an earlier call opened."""
@@ -124,7 +136,7 @@ class Inputs(Core):
 
     def request_state(self, call: Call, state: dict[str, Json]) -> Json:
         """The state in the form in which the client carries it."""
-        return self.seal.close(call.method, call.params, state)
+        return self.seal.close(call.method, call.params, {**state, "user": self.principal})
 
     def require(self, call: Call, requests: Mapping[str, Json]) -> None:
         """Refuse the request where the client did not declare what these input requests need."""

@@ -22,8 +22,9 @@ resources               resources, resource_templates, list_resources, list_temp
                         acceptable_uri, contents, unknown_resource
 completion              complete, check_context, check_reference, candidates, completion
 pagination              page, page_size, next_cursor, read_cursor, position, invalid_cursor
-input                   begin, input_responses, verify_state, spend, opened_as, input_required, input_requests,
-                        request_state, require, missing_capabilities, missing_capability, check_answer
+input                   begin, input_responses, verify_state, open_state, same_user, user_of, spend, opened_as,
+                        input_required, input_requests, request_state, require, missing_capabilities,
+                        missing_capability, check_answer
 notifications           report_progress, progress_params, log, wants_log, log_params
 subscriptions           listen, check_filter, granted, acknowledge, deliver, subscription_id, publish, wants_list,
                         wants_resource, end_subscriptions, end_subscription, subscription_result

@@ -4,5 +4,6 @@ from mcpcheck.reference.tools import Tool
 from mcpcheck.reference.tools_asking import ASKING
 from mcpcheck.reference.tools_once import ONCE
 from mcpcheck.reference.tools_plain import PLAIN
+from mcpcheck.reference.tools_users import USERS
 
-TOOLS: dict[str, Tool] = {**PLAIN, **ASKING, **ONCE}
+TOOLS: dict[str, Tool] = {**PLAIN, **ASKING, **ONCE, **USERS}

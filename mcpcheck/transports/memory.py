@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
 from mcpcheck.reference.http import HttpServer
 from mcpcheck.reference.server import Server
@@ -53,7 +54,7 @@ class MemoryStdio(_Immediate):
     ) -> None:
         await self.end_input()
         if not self._exited:
-            self._exit(signal=15)
+            self._exit({"signal": 15})
 
     async def send_line(self, data: bytes, end: bytes = b"\n") -> Record:
         record = self.log.note(Dir.C2S, Kind.LINE, data, end=end)
@@ -67,9 +68,9 @@ class MemoryStdio(_Immediate):
         self.log.note(Dir.C2S, Kind.EVENT, event="eof")
         self._hear(self._server.closed())
         if not self._server.lingers:
-            self._exit(code=0)
+            self._exit({"code": 0})
 
-    def _exit(self, **how: int) -> None:
+    def _exit(self, how: dict[str, Any]) -> None:
         self._exited = True
         self.log.note(Dir.S2C, Kind.EVENT, event="eof")
         self.log.note(Dir.S2C, Kind.EVENT, event="exit", **how)

@@ -38,7 +38,13 @@ def conform_in_memory(
     target: Target, *, only: Sequence[str] = (), tools: str = "all", tour: Sequence[str] = ()
 ) -> Report:
     """The report of a whole run, or of those scenarios alone whose names begin with an entry of ``tour``."""
-    run = Conform(target, Plan(only=tuple(only), policy=ToolPolicy.of(tools), limits=Limits(answer=1, start=1)))
+    plan = Plan(
+        only=tuple(only),
+        policy=ToolPolicy.of(tools),
+        limits=Limits(answer=1, start=1),
+        other_headers=(("Authorization", "Bearer another user"),),
+    )
+    run = Conform(target, plan)
     if tour:
         run.scenarios = [scenario for scenario in run.scenarios if scenario.name.startswith(tuple(tour))]
     anyio.run(run.run)

@@ -1,6 +1,6 @@
 """completion/complete."""
 
-from mcpcheck.reference.call import Call, InvalidParams, Json
+from mcpcheck.reference.call import Call, InternalError, InvalidParams, Json
 from mcpcheck.reference.prompts import Prompts
 from mcpcheck.reference.resources import Resources
 
@@ -22,6 +22,8 @@ class Completion(Prompts, Resources):
             raise InvalidParams("argument needs the strings name and value")
         self.check_context(call)
         self.check_reference(call, reference, argument["name"])
+        if reference.get("name") == "test_failing_completion":
+            self.completion_failed(call)
         return {"completion": self.completion(call, self.candidates(call, argument["value"]))}
 
     def check_context(self, call: Call) -> None:
@@ -45,6 +47,10 @@ class Completion(Prompts, Resources):
                     raise InvalidParams(f"Unknown resource template: {uri[:100]}")
             case _:
                 raise InvalidParams("ref is neither a ref/prompt with a name nor a ref/resource with a uri")
+
+    def completion_failed(self, call: Call) -> None:
+        """What is done about a source of values that is not available: the request is refused."""
+        raise InternalError("The source of the values is not available")
 
     def candidates(self, call: Call, value: str) -> list[str]:
         """Everything that what was typed can be completed to."""

@@ -241,9 +241,9 @@ def roots_fault(params: Json, answer: Json) -> str | None:
 
 
 def schema_fault(schema: Json, value: Json) -> str | None:
-    """What a JSON Schema 2020-12 has against a value, in one line; None where it is valid."""
+    """What a JSON Schema, of 2020-12 unless it says otherwise, has against a value; None where it is valid."""
     try:
-        error = next(jsonschema_rs.Draft202012Validator(schema).iter_errors(value), None)
+        error = next(jsonschema_rs.validator_for(schema).iter_errors(value), None)
     except (ValueError, TypeError, OverflowError, RecursionError):
         return "the value cannot be validated"
     if error is None:

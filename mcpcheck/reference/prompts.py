@@ -143,6 +143,12 @@ PROMPTS: dict[str, Prompt] = dict(
         _entry("test_prompt_with_image", "A prompt with an image", _with_image),
         _entry("test_input_required_result_prompt", "A prompt that asks the user for its context", _with_input),
         _entry("test_failing_prompt", "A prompt whose source is not available", _failing),
+        _entry(
+            "test_failing_completion",
+            "A prompt whose argument cannot be completed",
+            _plain("Say something."),
+            _argument("source", "Where to look", required=False),
+        ),
         _entry("summarize", "Summarize a text", _plain("Please summarize the text.")),
         _entry("translate", "Translate a text", _plain("Please translate the text.")),
     ]

@@ -126,6 +126,12 @@ def _entry(
     return uri, Resource(definition, read)
 
 
+def _notes() -> tuple[str, Resource]:
+    uri = "file:///srv/mcpcheck/notes.txt"
+    definition = {"uri": uri, "name": "notes", "description": "A text with a file's address", "mimeType": "text/plain"}
+    return uri, Resource(definition, _text("Notes that are kept in no file at all."))
+
+
 _ANNOTATED = {"annotations": {"audience": ["user", "assistant"], "priority": 1, "lastModified": "2026-07-28T12:00:00Z"}}
 
 RESOURCES: dict[str, Resource] = dict(
@@ -146,6 +152,7 @@ RESOURCES: dict[str, Resource] = dict(
         _entry("watched-resource", "A text that changes on demand", "text/plain", _watched),
         _entry("input-required", "A text that asks for a name first", "text/plain", _asking),
         _entry("failing", "A resource whose source is not available", "text/plain", _failing),
+        _notes(),
         _entry("page/one", "Filler for the first page", "text/plain", _text("One")),
         _entry("page/two", "Filler for the second page", "text/plain", _text("Two")),
         _entry("page/three", "Filler for the second page", "text/plain", _text("Three")),

@@ -20,7 +20,7 @@ prompts                 prompts, list_prompts, prompt_definition, get_prompt, un
                         missing_prompt_argument, prompt_message
 resources               resources, resource_templates, list_resources, list_templates, as_known, read_resource,
                         acceptable_uri, contents, unknown_resource
-completion              complete, check_context, check_reference, candidates, completion
+completion              complete, check_context, check_reference, completion_failed, candidates, completion
 pagination              page, page_size, next_cursor, read_cursor, position, invalid_cursor
 input                   begin, input_responses, verify_state, open_state, same_user, user_of, spend, opened_as,
                         input_required, input_requests, request_state, require, missing_capabilities,

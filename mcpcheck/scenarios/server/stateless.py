@@ -1,5 +1,7 @@
 """Statelessness: what belongs together need not come over one connection, and is named where it spans requests."""
 
+from typing import Any
+
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
@@ -49,3 +51,32 @@ async def state_goes_by_its_name(peer: Peer) -> None:
     bare = await peer.ask(uses.method, {"name": uses.name, "arguments": dict(uses.arguments)})
     refused = bare.is_error or (bare.result or {}).get("isError") is True
     peer.check(id, refused, bare, f"{uses.name} fails without a handle, whatever was opened before")
+
+
+OTHERS: tuple[dict[str, Any], ...] = (
+    {"name": "claude-ai", "version": "0.1.0"},
+    {"name": "another-client", "title": "Another client", "version": "9"},
+)
+
+
+@scenario(exercises=["base.meta.info-no-behaviour"])
+async def the_client_s_name_changes_nothing(peer: Peer) -> None:
+    """Asks for discovery and the lists under other names of the client: the answers are those that mcpcheck gets."""
+    methods = [method for capability, method, _ in LISTS.values() if peer.lab.declares(capability)]
+    for method in ("server/discover", *methods):
+        usual = await peer.ask(method)
+        if usual.result is None or shown(usual) != shown(await peer.ask(method)):
+            continue  # it changes by itself
+        for info in OTHERS:
+            reply = await peer.ask(method, client_info=info)
+            if reply.result is not None and shown(reply) == shown(usual):
+                peer.holds("base.meta.info-no-behaviour", reply)
+            else:
+                expected = f"{method} answers {info['name']} as it answers mcpcheck"
+                peer.suspect("base.meta.info-no-behaviour", [usual, reply], expected)
+
+
+def shown(reply: Reply) -> Any:
+    """What an answer says, without what may differ from one time to the next."""
+    result = reply.result or {}
+    return {name: value for name, value in result.items() if name not in {"_meta", "ttlMs", "nextCursor"}}

@@ -136,7 +136,7 @@ def test_a_command_that_does_not_exist_says_so() -> None:
         (["ftp://example.com"], "no http:// or https:// address"),
         (["--demo", "http://127.0.0.1:1/mcp"], "leave the target out"),
         (["--only", "discover.servr", "--", "true"], "discover.server"),
-        (["--only", "roots.server", "--", "true"], "nothing under roots.server is checked"),
+        (["--only", "elicit.third-party", "--", "true"], "nothing under elicit.third-party is checked"),
         (["--header", "nonsense", "--", "true"], "--header 'Name: value'"),
         (["--arguments", "nonsense", "--", "true"], "TOOL=JSON"),
         (["--spec", "2025-11-25", "--", "true"], "mcpcheck lint"),

@@ -34,8 +34,9 @@ def scenarios_of(id: str) -> list[Scenario]:
 class Coverage:
     """How many requirements of an area can be observed, are checked, and are proved: a mutant that breaks it is caught.
 
-    ``wire`` counts those of them that a recording shows by itself; ``wire_excused`` those of these that it only seems
-    to show, each with its reason in tests/unproved.txt.
+    ``wire`` counts those of them that a recording shows by itself, ``stimulus`` those that take a message sent for
+    them, or a peer that offers something; ``..._excused`` those of these that nothing proves, each with its reason in
+    tests/unproved.txt.
     """
 
     area: str
@@ -47,6 +48,10 @@ class Coverage:
     wire_checked: int
     wire_proved: int
     wire_excused: int
+    stimulus: int
+    stimulus_checked: int
+    stimulus_proved: int
+    stimulus_excused: int
 
 
 def cover(area: str, requirements: Iterable[Requirement]) -> Coverage:
@@ -56,8 +61,10 @@ def cover(area: str, requirements: Iterable[Requirement]) -> Coverage:
     checked = {id for id in observable if rule_of(id) or scenarios_of(id)}
     wire = {one.id for one in all_ if one.id in observable and one.observe is Observe.WIRE}
     proved = observable - unproved().keys()
-    excused = {id for id in wire if unproved().get(id)}
-    counts = (all_, observable, checked, proved, wire, wire & checked, wire & proved, excused)
+    excused = {id for id in observable if unproved().get(id)}
+    counts = [all_, observable, checked, proved]
+    for kind in (wire, observable - wire):
+        counts += [kind, kind & checked, kind & proved, kind & excused]
     return Coverage(area, *map(len, counts))
 
 

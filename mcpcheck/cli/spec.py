@@ -75,7 +75,7 @@ def _show_coverage(areas: list[Coverage], as_json: bool) -> None:
         _json({"areas": [asdict(area) for area in areas], "total": asdict(total)})
         return
     rows = [asdict(area) for area in [*areas, total]]
-    heads = {name: name.replace("wire_", "").replace("wire", "| wire") for name in rows[0]}
+    heads = {name: f"| {name}" if name in {"wire", "stimulus"} else name.rpartition("_")[2] for name in rows[0]}
     widest = max(len(row["area"]) for row in rows)
     for row in [heads, *rows]:
         cells = [f"{row[name]:>{len(head) + 2}}" for name, head in list(heads.items())[1:]]
@@ -85,17 +85,27 @@ def _show_coverage(areas: list[Coverage], as_json: bool) -> None:
 
 _LEGEND = """\
 observable: a breach shows from outside. checked: by a rule or a scenario. proved: a mutant that breaks it is caught.
-wire: a recording alone shows it, with how many of these are checked, proved, and excused: in fact no recording can
-decide it, for the reason that tests/unproved.txt gives.
+wire: a recording alone shows it. stimulus: it takes a message sent for it, or a peer that offers something. Of each,
+how many are checked, proved, and excused: nothing proves them, for the reason that tests/unproved.txt gives.
 """
 
 
 def _sum(total: Coverage) -> str:
-    share = f"{100 * total.wire_proved / total.wire:.0f} %" if total.wire else "none"
-    left = total.wire - total.wire_proved - total.wire_excused
+    return "\n".join(
+        _share(what, *counts)
+        for what, counts in (
+            ("a stimulus", (total.stimulus, total.stimulus_proved, total.stimulus_excused)),
+            ("a recording", (total.wire, total.wire_proved, total.wire_excused)),
+        )
+    )
+
+
+def _share(what: str, all_: int, proved: int, excused: int) -> str:
+    share = f"{100 * proved / all_:.0f} %" if all_ else "none"
+    left = all_ - proved - excused
     return (
-        f"Of {total.wire} requirements that a recording shows, {total.wire_proved} are proved ({share}), "
-        f"{total.wire_excused} are excused, {left} are left."
+        f"Of {all_} requirements that {what} shows, {proved} are proved ({share}), {excused} are excused, "
+        f"{left} are left."
     )
 
 

@@ -31,7 +31,7 @@ def serve_stdio(server_class: type[Server] = Server, revisions: Sequence[str] = 
         for line in lines.finish():
             _write(server.receive(line.data))
         _write(server.closed())
-        while server.lingers:
+        while server.lingers():
             time.sleep(TICK)
     except BrokenPipeError:
         os._exit(0)

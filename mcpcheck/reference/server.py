@@ -81,10 +81,11 @@ class Server(Admission):
     one_client = True
     """Whether all requests come from one client: over HTTP they do not, and only a disconnection cancels one."""
 
-    lingers = False
-    """Whether the process stays when its input has ended."""
-
     # Life
+
+    def lingers(self) -> bool:
+        """Whether the process stays when its input has ended."""
+        return False
 
     def opened(self) -> list[bytes]:
         """The connection is open; a good server says nothing of its own."""

@@ -67,7 +67,7 @@ class MemoryStdio(_Immediate):
         self._ended = True
         self.log.note(Dir.C2S, Kind.EVENT, event="eof")
         self._hear(self._server.closed())
-        if not self._server.lingers:
+        if not self._server.lingers():
             self._exit({"code": 0})
 
     def _exit(self, how: dict[str, Any]) -> None:

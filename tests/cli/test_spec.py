@@ -36,6 +36,8 @@ def test_coverage_adds_up(run: Run) -> None:
         assert area["requirements"] >= area["observable"] >= area["checked"] >= area["proved"]
         assert area["wire"] >= area["wire_checked"] >= area["wire_proved"]
         assert area["wire"] == area["wire_proved"] + area["wire_excused"]
+        assert area["stimulus"] >= area["stimulus_checked"] >= area["stimulus_proved"]
+        assert area["observable"] == area["wire"] + area["stimulus"]
 
 
 def test_coverage_is_a_table_with_a_total_and_a_sentence(run: Run) -> None:

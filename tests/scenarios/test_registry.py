@@ -4,6 +4,7 @@ import pytest
 
 from mcpcheck.catalogue.load import load
 from mcpcheck.scenarios.registry import Scenario, scenario, scenarios
+from mcpcheck.verdict import Status
 from mcpcheck.wire.protocol import MODERN, REVISIONS
 from tests.support.conforming import conform_in_memory, on_http, on_stdio
 
@@ -56,4 +57,13 @@ def test_all_that_scenarios_exercise_gets_a_verdict_on_the_reference(transport: 
     held = {result.requirement.id for report in reports for result in report.results if result.held}
     able = [found for found in scenarios("server") if transport in found.transports]
     exercised = {id for found in able for id in found.exercises if load()[id].holds_on(transport)}
-    assert exercised - held == {"base.error.capability-gated-method"}, "it takes a server without some capability"
+    lacking = {"base.error.capability-gated-method", "completion.error.method-not-found"}
+    assert exercised - held == lacking, "they take a server without some capability"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_nothing_is_untestable_on_the_reference(transport: str) -> None:
+    opened = {"stdio": on_stdio, "http": on_http}[transport]
+    reports = [conform_in_memory(opened(revisions=revisions)) for revisions in (REVISIONS, (MODERN,))]
+    untestable = [{result.requirement.id for result in report.of(Status.UNTESTABLE)} for report in reports]
+    assert untestable[0] & untestable[1] == set()

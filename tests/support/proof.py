@@ -20,8 +20,8 @@ from mcpcheck.wire.protocol import REVISIONS
 ROOT = Path(__file__).resolve().parent.parent.parent
 UNPROVED = ROOT / "tests" / "unproved.txt"
 HEAD = """\
-# Requirements that can be observed and that no mutant has broken yet, one a line. Those that a recording alone seems to
-# show have the reason behind them why it cannot decide them after all.
+# Requirements that can be observed and that no mutant has broken yet, one a line. What a recording alone seems to show,
+# and what a stimulus does of a server, has the reason behind it why it cannot be decided after all.
 # Written by `python -m tests.support.proof`; tests/test_coverage.py holds the list to the truth.
 """
 

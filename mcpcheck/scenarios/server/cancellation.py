@@ -56,9 +56,20 @@ async def steps(peer: Peer, counter: Fixture) -> tuple[str, Reply]:
     return first_text(reply), reply
 
 
-@scenario(exercises=["cancel.server.stop", "http.cancel.disconnect-cancels", "cancel.server.no-response"], fresh=True)
+@scenario(exercises=["cancel.server.stop", "cancel.server.no-response"], transports=["stdio"], fresh=True)
 async def cancelled_work_stops(peer: Peer) -> None:
     """Starts slow work, cancels it, and looks twice at how far it has come: it stands still."""
+    await judge_stops(peer, "cancel.server.stop")
+
+
+@scenario(exercises=["http.cancel.disconnect-cancels"], transports=["http"])
+async def work_stops_with_its_stream(peer: Peer) -> None:
+    """Starts slow work, closes its stream, and looks twice at how far it has come: it stands still."""
+    await judge_stops(peer, "http.cancel.disconnect-cancels")
+
+
+async def judge_stops(peer: Peer, id: str) -> None:
+    """Work that was cancelled far from its end stands still soon after."""
     slow, counter = peer.lab.fixture("tool.slow"), peer.lab.fixture("tool.slow-count")
     reply = await started(peer, slow, "mcpcheck-slow")
     await cancel(peer, reply, requestId=reply.call.request.id if reply.call else None)
@@ -66,7 +77,6 @@ async def cancelled_work_stops(peer: Peer) -> None:
     before, earlier = await steps(peer, counter)
     await peer.until(lambda: False, GRACE)
     after, later = await steps(peer, counter)
-    id = "http.cancel.disconnect-cancels" if peer.kind == "http" else "cancel.server.stop"
     total = str(progress(peer, "mcpcheck-slow")[0].param("total"))
     told = f"{slow.name} had done {before} steps, and then {after}"
     peer.check(id, before == after != total, [earlier, later], "the work stops when it is cancelled", told)

@@ -30,7 +30,8 @@ async def arguments_of_the_wrong_form(peer: Peer) -> None:
     name = prompt_with(peer, required=False)
     prompt = next(p for p in peer.lab.inventory.prompts if p.get("name") == name)
     names = [str(entry.get("name")) for entry in arguments(prompt)]
-    for bad in ([], dict.fromkeys(names, 5)):
+    shapes: list[Any] = [[], dict.fromkeys(names, 5)]
+    for bad in shapes:
         with peer.deviating("prompts"):
             reply = await peer.ask("prompts/get", {"name": name, "arguments": bad})
         peer.check(

@@ -84,7 +84,8 @@ class Conform:
         self.considered = plan.considered(load(), target.kind)
         self.scenarios = chosen_scenarios(plan, self.considered, target.kind)
         self.troubles: list[Trouble] = []
-        self.lost: list[Verdict] = []
+        self.lost: list[Verdict] = []  # on what was not tried
+        self.legacy_only = False
         self.silent = 0
         self.done = 0
         self._progress = progress
@@ -98,10 +99,9 @@ class Conform:
     async def run(self) -> None:
         """Survey the server and run every chosen scenario."""
         try:
-            await survey(self.lab)
+            await survey(self.lab, roles=any(found.needs or found.any_of for found in self.scenarios))
         except LegacyOnly as found:
-            for peer in self.lab.finished:  # what a server of the old era says to this one's requests is no fault
-                peer.verdicts.clear()
+            self.legacy_only = True
             self._trouble(
                 "survey",
                 f"the server speaks {found}, but not {MODERN}: server/discover is not served and initialize is. "
@@ -118,7 +118,7 @@ class Conform:
         shared = [found for found in self.scenarios if self._shares(found)]
         alone = [found for found in self.scenarios if not self._shares(found)]
         async with anyio.create_task_group() as tasks:
-            limiter = anyio.CapacityLimiter(1 if self.lab.target.kind == "stdio" else 4)
+            limiter = anyio.CapacityLimiter(2 if self.lab.target.kind == "stdio" else 4)
             tasks.start_soon(self._run_shared, shared)
             for found in alone:
                 tasks.start_soon(self._run_alone, found, limiter)
@@ -128,7 +128,8 @@ class Conform:
 
     async def _run_alone(self, found: Scenario, limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
-            if self._gave_up(found):
+            if self._gave_up(found) or not self.ready(found):
+                self._count(found)
                 return
             try:
                 async with self.lab.connect(found.name, found.name) as peer:
@@ -141,7 +142,8 @@ class Conform:
         """One connection for all that do not need their own; a peer that dies gets a successor."""
         try:
             for each in found:
-                if self._gave_up(each):
+                if self._gave_up(each) or not self.ready(each):
+                    self._count(each)
                     continue
                 try:
                     peer = await self._shared_peer()
@@ -207,7 +209,15 @@ class Conform:
         if self.silent < SILENCES:
             return False
         self._lost(found, f"not tried: the server left {SILENCES} scenarios in a row without an answer")
-        self._count(found)
+        return True
+
+    def ready(self, found: Scenario) -> bool:
+        """Whether a scenario has what it takes; what is missing is noted."""
+        try:
+            self.lab.ready(found)
+        except Untestable as lacking:
+            self.lost += [_untestable(id, str(lacking)) for id in found.exercises if id in self.considered]
+            return False
         return True
 
     def _lost(self, found: Scenario, why: str) -> None:
@@ -229,7 +239,7 @@ class Conform:
             ledger.trouble(trouble.where, trouble.text)
         for verdict in self.lost:
             ledger.add(verdict)
-        for peer in self.lab.finished:
+        for peer in [] if self.legacy_only else self.lab.finished:  # an old server's word to new requests is no fault
             name = self.session_name(peer)
             records = {record.n: record for record in peer.transport.log.records}
             for verdict in peer.verdicts:

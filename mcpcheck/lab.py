@@ -11,7 +11,7 @@ from mcpcheck.arguments import fitting
 from mcpcheck.engine import Engine
 from mcpcheck.peer import Peer
 from mcpcheck.roles import Fixture, ToolPolicy, missing, roles
-from mcpcheck.scenarios.registry import Untestable
+from mcpcheck.scenarios.registry import Scenario, Untestable
 from mcpcheck.transports.base import Limits, Log, Transport
 from mcpcheck.wire.protocol import MODERN, is_modern
 
@@ -134,6 +134,21 @@ class Lab:
         if name in self.arguments:
             return dict(self.arguments[name])
         return fitting(tool.get("inputSchema"))
+
+    def ready(self, scenario: Scenario) -> None:
+        """Untestable where a scenario would find nothing to test, which it need not open a connection for."""
+        scenario.when(self)
+        for role in scenario.needs:
+            self.fixture(role)
+        if scenario.any_of and not any(self._offers(role) for role in scenario.any_of):
+            self.fixture(scenario.any_of[0])
+
+    def _offers(self, role: str) -> bool:
+        try:
+            self.fixture(role)
+        except Untestable:
+            return False
+        return True
 
     def fixture(self, role: str) -> Fixture:
         """Where a role is found on this server, by a known name first; Untestable names what is missing."""

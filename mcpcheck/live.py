@@ -71,7 +71,10 @@ class Live:
         """Run one scenario; the report holds what it and the rules said of its traffic."""
         assert self._portal
         troubles: list[Trouble] = []
+        self.run.lost.clear()
         try:
+            if not self.run.ready(scenario):
+                return self._report(troubles)
             if self.run.lab.target.kind == "stdio" and not scenario.fresh:
                 self._play_shared(scenario)
             else:
@@ -114,6 +117,7 @@ class Live:
                 if held in self.run.considered:
                     ledger.hold(held, times)
             self._reported[id(peer)], self._counted[id(peer)] = len(peer.verdicts), peer.held()
+        ledger.extend(self.run.lost)
         for trouble in [*troubles, *self.run.troubles]:
             ledger.trouble(trouble.where, trouble.text)
         self.run.troubles.clear()

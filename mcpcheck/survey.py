@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
+import anyio
+
 from mcpcheck.errors import PeerUnavailable
 from mcpcheck.lab import Inventory, Lab
 from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer
@@ -31,8 +33,11 @@ class LegacyOnly(Exception):
     """The server speaks the handshake era only; the text names the revision."""
 
 
-async def survey(lab: Lab) -> None:
-    """Fill the lab's inventory. PeerUnavailable if the server never answers, LegacyOnly if it is of the old era."""
+async def survey(lab: Lab, *, roles: bool = True) -> None:
+    """Fill the lab's inventory. PeerUnavailable if the server never answers, LegacyOnly if it is of the old era.
+
+    ``roles``: look for fixtures by using what may be used.
+    """
     inventory = lab.inventory = Inventory()
     async with lab.connect("survey", "survey") as peer:
         peer.voice.capabilities = ALL_CAPABILITIES
@@ -48,9 +53,14 @@ async def survey(lab: Lab) -> None:
         else:
             _take_discovery(inventory, discovered.result)
             await _list_all(peer, inventory)
-    if not inventory.legacy_told:
-        await _ask_legacy(lab)
-    await _find_roles(lab)
+    try:
+        async with anyio.create_task_group() as tasks:
+            if not inventory.legacy_told:
+                tasks.start_soon(_ask_legacy, lab)
+            if roles:
+                tasks.start_soon(_find_roles, lab)
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
 
 
 def _take_discovery(inventory: Inventory, result: dict[str, Any]) -> None:

@@ -38,7 +38,12 @@ class Abandoned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A script and what it exercises. ``fresh``: it needs a connection (on stdio: a process) of its own."""
+    """A script and what it exercises.
+
+    ``fresh``: it needs a connection (on stdio: a process) of its own. ``needs``: the fixtures, by role, without which
+    it tests nothing; ``any_of``: at least one of these. ``when`` raises Untestable where the server is not of a kind
+    that it can speak of.
+    """
 
     name: str
     role: str
@@ -47,6 +52,9 @@ class Scenario:
     fresh: bool
     doc: str
     run: Callable[[Any], Awaitable[None]]
+    needs: tuple[str, ...] = ()
+    any_of: tuple[str, ...] = ()
+    when: Callable[[Any], None] = lambda lab: None
 
     @property
     def area(self) -> str:
@@ -62,6 +70,9 @@ def scenario(
     transports: Collection[str] = ("stdio", "http"),
     fresh: bool = False,
     role: str | None = None,
+    needs: Collection[str] = (),
+    any_of: Collection[str] = (),
+    when: Callable[[Any], None] = lambda lab: None,
 ) -> Callable[[T], T]:
     """Register a function; its name is the module's and its own, ``discover.first_request``."""
 
@@ -75,7 +86,9 @@ def scenario(
         if unknown or not exercises:
             raise ValueError(f"{name} exercises {unknown or 'nothing'}: not in the catalogue")
         doc = inspect.getdoc(function) or ""
-        _SCENARIOS[name] = Scenario(name, side, tuple(exercises), tuple(transports), fresh, doc, function)
+        _SCENARIOS[name] = Scenario(
+            name, side, tuple(exercises), tuple(transports), fresh, doc, function, tuple(needs), tuple(any_of), when
+        )
         return function
 
     return register

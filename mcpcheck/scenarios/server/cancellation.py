@@ -56,13 +56,18 @@ async def steps(peer: Peer, counter: Fixture) -> tuple[str, Reply]:
     return first_text(reply), reply
 
 
-@scenario(exercises=["cancel.server.stop", "cancel.server.no-response"], transports=["stdio"], fresh=True)
+@scenario(
+    exercises=["cancel.server.stop", "cancel.server.no-response"],
+    transports=["stdio"],
+    fresh=True,
+    needs=["tool.slow", "tool.slow-count"],
+)
 async def cancelled_work_stops(peer: Peer) -> None:
     """Starts slow work, cancels it, and looks twice at how far it has come: it stands still."""
     await judge_stops(peer, "cancel.server.stop")
 
 
-@scenario(exercises=["http.cancel.disconnect-cancels"], transports=["http"])
+@scenario(exercises=["http.cancel.disconnect-cancels"], transports=["http"], needs=["tool.slow", "tool.slow-count"])
 async def work_stops_with_its_stream(peer: Peer) -> None:
     """Starts slow work, closes its stream, and looks twice at how far it has come: it stands still."""
     await judge_stops(peer, "http.cancel.disconnect-cancels")
@@ -82,7 +87,7 @@ async def judge_stops(peer: Peer, id: str) -> None:
     peer.check(id, before == after != total, [earlier, later], "the work stops when it is cancelled", told)
 
 
-@scenario(exercises=["http.cancel.no-further-messages"], transports=["http"])
+@scenario(exercises=["http.cancel.no-further-messages"], transports=["http"], needs=["tool.slow"])
 async def nothing_more_for_what_was_left(peer: Peer) -> None:
     """Closes the stream of slow work beside a subscription and other slow work: nothing of it comes on those."""
     slow = peer.lab.fixture("tool.slow")

@@ -34,7 +34,8 @@ def offered(peer: Peer, *roles: str) -> list[Fixture]:
         "base.meta.capability-missing-error",
         "base.meta.capability-http-400",
         "base.error.missing-capability-shape",
-    ]
+    ],
+    needs=["tool.needs-capability"],
 )
 async def cannot_do_without(peer: Peer) -> None:
     """Uses what cannot work without a client capability, declaring none: error -32021 that names it."""
@@ -57,7 +58,10 @@ def judge_status(peer: Peer, reply: Reply) -> None:
         peer.check(id, reply.status == 400, reply, expected)
 
 
-@scenario(exercises=["base.meta.capability-not-relied", "mrtr.result.declared-capability"])
+@scenario(
+    exercises=["base.meta.capability-not-relied", "mrtr.result.declared-capability"],
+    any_of=(*ASKING, "tool.multiple", "tool.capabilities"),
+)
 async def undeclared_is_not_asked_for(peer: Peer) -> None:
     """Uses all that asks for input, declaring no capability: refused with -32021 or done without, never asked."""
     fixtures = offered(peer, *ASKING, "tool.multiple", "tool.capabilities")
@@ -73,7 +77,7 @@ async def undeclared_is_not_asked_for(peer: Peer) -> None:
         judge_status(peer, reply)
 
 
-@scenario(exercises=["base.stateless.capabilities-per-request"], fresh=True)
+@scenario(exercises=["base.stateless.capabilities-per-request"], fresh=True, needs=["tool.elicits"])
 async def capabilities_do_not_carry_over(peer: Peer) -> None:
     """Declares nothing, then elicitation, nothing again, and elicitation again: each request is judged by its own."""
     fixture = peer.lab.fixture("tool.elicits")

@@ -90,7 +90,7 @@ async def completion_without_what_it_takes(peer: Peer) -> None:
         peer.check("completion.error.missing-argument", right, reply, f"error -32602 for {sorted(params)} alone")
 
 
-@scenario(exercises=["completion.error.internal"])
+@scenario(exercises=["completion.error.internal"], needs=["prompt.completion-fails"])
 async def completion_fails(peer: Peer) -> None:
     """Asks for a completion that fails inside: error -32603, or no values."""
     needs(peer, "completions")

@@ -8,7 +8,7 @@ from mcpcheck.peer import ALL_CAPABILITIES, Peer
 from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
-from mcpcheck.scenarios.server.mrtr import asking, first_round, judge_copes, retry
+from mcpcheck.scenarios.server.mrtr import ELICITING, asking, first_round, judge_copes, retry
 from mcpcheck.wire.protocol import MISSING_CLIENT_CAPABILITY
 
 ROUNDS = 50
@@ -29,7 +29,10 @@ def params(request: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-@scenario(exercises=["elicit.capability.empty-is-form-only", "elicit.mode.only-declared-modes"])
+@scenario(
+    exercises=["elicit.capability.empty-is-form-only", "elicit.mode.only-declared-modes"],
+    needs=["tool.elicits", "tool.elicits-url"],
+)
 async def empty_capability_is_for_forms(peer: Peer) -> None:
     """Declares elicitation without a mode: forms are asked for, pages are not."""
     id = "elicit.capability.empty-is-form-only"
@@ -43,7 +46,7 @@ async def empty_capability_is_for_forms(peer: Peer) -> None:
     peer.check(id, not pages, reply, "no page is to be visited, since an empty capability stands for forms alone")
 
 
-@scenario(exercises=["elicit.form.content-validated-by-server"])
+@scenario(exercises=["elicit.form.content-validated-by-server"], any_of=ELICITING)
 async def form_that_breaks_its_schema(peer: Peer) -> None:
     """Accepts a form with content that breaks its schema: refused or asked for again, not taken as good."""
     fixture = asking(peer)
@@ -70,7 +73,7 @@ def judge_taken(peer: Peer, id: str, fixture: Fixture, reply: Reply, what: str) 
         peer.check(id, not plain, reply, expected)
 
 
-@scenario(exercises=["sampling.content.validated"])
+@scenario(exercises=["sampling.content.validated"], needs=["tool.samples"])
 async def malformed_sample(peer: Peer) -> None:
     """Answers a sampling request without content, then with a block of no known type: not taken as good."""
     fixture = peer.lab.fixture("tool.samples")
@@ -84,7 +87,7 @@ async def malformed_sample(peer: Peer) -> None:
         judge_taken(peer, "sampling.content.validated", fixture, reply, "a sample that is none")
 
 
-@scenario(exercises=["sampling.tool-loop.iteration-limit"])
+@scenario(exercises=["sampling.tool-loop.iteration-limit"], needs=["tool.samples-in-loop"])
 async def endless_tool_use(peer: Peer) -> None:
     """Answers every sampling request with one more use of a tool: the loop comes to an end."""
     fixture = peer.lab.fixture("tool.samples-in-loop")
@@ -108,7 +111,7 @@ def tool_use(number: int, asked: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "model": "mcpcheck", "content": [use], "stopReason": "toolUse"}
 
 
-@scenario(exercises=["roots.server.checks-capability", "roots.server.handles-unavailable"])
+@scenario(exercises=["roots.server.checks-capability", "roots.server.handles-unavailable"], needs=["tool.roots"])
 async def roots_that_are_not_there(peer: Peer) -> None:
     """Uses what asks for roots without declaring them, then names roots that do not exist, then none."""
     fixture = peer.lab.fixture("tool.roots")

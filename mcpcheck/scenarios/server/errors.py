@@ -89,7 +89,7 @@ async def params_of_the_wrong_type(peer: Peer) -> None:
         raise Untestable("the server declares no tools, prompts, resources or completions")
 
 
-@scenario(exercises=["tools.error.execution-in-result", "tools.call.result-shape"])
+@scenario(exercises=["tools.error.execution-in-result", "tools.call.result-shape"], needs=["tool.fails"])
 async def failing_tool(peer: Peer) -> None:
     """Calls a tool that fails while it runs: a result with isError true and content that says why."""
     needs(peer, "tools")

@@ -4,6 +4,7 @@ from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.errors import needs_discovery
+from mcpcheck.scenarios.server.kinds import modern_only
 from mcpcheck.survey import LISTS
 from mcpcheck.wire.event import HttpBody, Message, NotJson, NotMessage
 
@@ -96,16 +97,9 @@ def judge_404(peer: Peer, reply: Reply) -> None:
         peer.check("http.method.not-found-404", reply.status == 404, reply, "HTTP status 404")
 
 
-def modern_only(peer: Peer) -> None:
-    """Untestable on a server that serves older revisions, whose own rules it may follow."""
-    if peer.lab.inventory.legacy_versions or peer.lab.inventory.legacy:
-        raise Untestable("the server also serves older revisions, which this rule excuses")
-
-
-@scenario(exercises=["http.compat.get-405", "http.compat.delete-405"], transports=["http"])
+@scenario(exercises=["http.compat.get-405", "http.compat.delete-405"], transports=["http"], when=modern_only)
 async def old_http_methods(peer: Peer) -> None:
     """Sends GET and DELETE, which only older revisions have, to a server of this revision alone."""
-    modern_only(peer)
     for method, id in (("GET", "http.compat.get-405"), ("DELETE", "http.compat.delete-405")):
         reply = await peer.send(b"", None, http_method=method, headers={"Accept": "text/event-stream"})
         await peer.hear_head(reply)
@@ -114,11 +108,14 @@ async def old_http_methods(peer: Peer) -> None:
         await peer.leave(reply)
 
 
-@scenario(exercises=["http.compat.ignores-session-id", "http.compat.ignores-last-event-id"], transports=["http"])
+@scenario(
+    exercises=["http.compat.ignores-session-id", "http.compat.ignores-last-event-id"],
+    transports=["http"],
+    when=modern_only,
+)
 async def old_headers_are_ignored(peer: Peer) -> None:
     """Sends headers of older revisions to a server of this revision alone: they change nothing."""
     needs_discovery(peer)
-    modern_only(peer)
     reply = await peer.ask("server/discover", headers={"Mcp-Session-Id": "mcpcheck-bogus"})
     peer.check("http.compat.ignores-session-id", reply.result is not None, reply, "the usual result")
     reply = await peer.ask("server/discover", headers={"Last-Event-ID": "1"})

@@ -7,6 +7,7 @@ from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.discover import LISTS, judge_responds
 from mcpcheck.scenarios.server.errors import needs_discovery
+from mcpcheck.scenarios.server.kinds import dual_era, without_handshake
 from mcpcheck.survey import initialize_params
 from mcpcheck.wire.protocol import LEGACY
 from mcpcheck.wire.record import ResponseHead, header
@@ -25,6 +26,7 @@ async def initialize(peer: Peer) -> Reply:
         "versioning.matrix.legacy-modern-http",
     ],
     fresh=True,
+    when=without_handshake,
 )
 async def modern_only_refuses_initialize(peer: Peer) -> None:
     """Sends initialize as the first message to a modern-only server: an error that names its versions, no silence."""
@@ -61,7 +63,7 @@ def judge_names(peer: Peer, reply: Reply) -> None:
     peer.check(id, error and not lacking, reply, "an error that names the supported versions", told)
 
 
-@scenario(exercises=["versioning.matrix.legacy-dual"], fresh=True)
+@scenario(exercises=["versioning.matrix.legacy-dual"], fresh=True, when=dual_era)
 async def dual_era_serves_a_legacy_session(peer: Peer) -> None:
     """Opens a session of the handshake era and uses it: initialize, initialized, ping, and every list."""
     reply = await initialize(peer)
@@ -93,7 +95,7 @@ async def open_session(peer: Peer, reply: Reply, version: str) -> None:
         await peer.send(peer.encode(note), note)
 
 
-@scenario(exercises=["versioning.server.legacy-scope", "versioning.server.modern-by-meta"], fresh=True)
+@scenario(exercises=["versioning.server.legacy-scope", "versioning.server.modern-by-meta"], fresh=True, when=dual_era)
 async def legacy_session_binds_nobody_else(peer: Peer) -> None:
     """With a legacy session open, sends a modern request on another connection: it is served without a handshake."""
     needs_discovery(peer)

@@ -9,6 +9,7 @@ from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.capability import ASKING, offered
 
+ELICITING = ("tool.elicits", "prompt.elicits", "resource.elicits", "tool.state")
 ASKING_ROLES = (*ASKING, "tool.state", "tool.multiple")
 NOT_HERE = {
     "server/discover": None,
@@ -61,7 +62,8 @@ async def to_the_end(peer: Peer, fixture: Fixture, reply: Reply, rounds: int = 1
         "base.result.result-type-known",
         "base.pattern.server-no-requests",
         "caching.hints.not-on-input-required",
-    ]
+    ],
+    any_of=(*ASKING_ROLES, "tool.rounds", "tool.tampered", "tool.capabilities"),
 )
 async def round_trips(peer: Peer) -> None:
     """Uses everything that asks for input, answers, and retries under a new id until the result is complete."""
@@ -76,7 +78,7 @@ async def round_trips(peer: Peer) -> None:
         judge_end(peer, fixture, await to_the_end(peer, fixture, asked))
 
 
-@scenario(exercises=["mrtr.server.retry-independent"], transports=["stdio"])
+@scenario(exercises=["mrtr.server.retry-independent"], transports=["stdio"], any_of=ELICITING)
 async def retry_in_another_process(peer: Peer) -> None:
     """Takes a request for input to another process of the server, and retries there: the retry is complete in itself.
 
@@ -114,7 +116,7 @@ async def other_methods_ask_for_nothing(peer: Peer) -> None:
         await peer.ask("completion/complete", {"ref": ref, "argument": {"name": "mcpcheck", "value": ""}})
 
 
-@scenario(exercises=["mrtr.server.rerequest-missing", "elicit.server.handles-missing-answer"])
+@scenario(exercises=["mrtr.server.rerequest-missing", "elicit.server.handles-missing-answer"], any_of=ELICITING)
 async def missing_responses(peer: Peer) -> None:
     """Retries without the response that was asked for: the server asks again, rather than fail."""
     fixture = asking(peer)
@@ -129,7 +131,7 @@ async def missing_responses(peer: Peer) -> None:
 
 def asking(peer: Peer) -> Fixture:
     """Whatever this server has that asks for an elicitation."""
-    found = offered(peer, "tool.elicits", "prompt.elicits", "resource.elicits", "tool.state")
+    found = offered(peer, *ELICITING)
     return found[0] if found else peer.lab.fixture("tool.elicits")
 
 
@@ -140,7 +142,7 @@ def judge_copes(peer: Peer, reply: Reply, id: str) -> bool:
     return peer.check(id, copes, reply, "a well-formed answer")
 
 
-@scenario(exercises=["mrtr.server.ignore-extra"])
+@scenario(exercises=["mrtr.server.ignore-extra"], any_of=ELICITING)
 async def superfluous_responses(peer: Peer) -> None:
     """Retries with the right responses and two that nobody asked for: the same outcome as without them."""
     fixture = asking(peer)
@@ -156,7 +158,7 @@ async def superfluous_responses(peer: Peer) -> None:
     peer.check("mrtr.server.ignore-extra", reply.complete, reply, "the same complete result as without the extras")
 
 
-@scenario(exercises=["mrtr.server.validate-responses"])
+@scenario(exercises=["mrtr.server.validate-responses"], any_of=ELICITING)
 async def malformed_responses(peer: Peer) -> None:
     """Retries with responses that are no elicitation results: refused or asked again, not taken as good input."""
     fixture = asking(peer)
@@ -169,7 +171,7 @@ async def malformed_responses(peer: Peer) -> None:
         peer.check("mrtr.server.validate-responses", not plain, reply, f"{bad!r} is not taken for an input response")
 
 
-@scenario(exercises=["mrtr.server.protocol-error"])
+@scenario(exercises=["mrtr.server.protocol-error"], any_of=ELICITING)
 async def malformed_retry(peer: Peer) -> None:
     """Retries with inputResponses or requestState of the wrong JSON type: a JSON-RPC error."""
     fixture = asking(peer)
@@ -182,7 +184,7 @@ async def malformed_retry(peer: Peer) -> None:
         peer.check("mrtr.server.protocol-error", right, reply, f"a JSON-RPC error for {changes!r}")
 
 
-@scenario(exercises=["mrtr.server.no-assumption", "elicit.server.no-success-assumption"])
+@scenario(exercises=["mrtr.server.no-assumption", "elicit.server.no-success-assumption"], any_of=ELICITING)
 async def abandoned_requests(peer: Peer) -> None:
     """Asks twenty times and never retries: the server works on as before."""
     fixture = asking(peer)
@@ -194,7 +196,7 @@ async def abandoned_requests(peer: Peer) -> None:
         peer.check(id, after.needs_input, after, "a fresh request for input, as the first time")
 
 
-@scenario(exercises=["elicit.server.handles-decline", "elicit.server.handles-cancel"])
+@scenario(exercises=["elicit.server.handles-decline", "elicit.server.handles-cancel"], any_of=ELICITING)
 async def user_says_no(peer: Peer) -> None:
     """Answers an elicitation with decline, then with cancel: the server copes."""
     fixture = asking(peer)

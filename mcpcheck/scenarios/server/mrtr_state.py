@@ -7,7 +7,7 @@ from mcpcheck.scenarios.server.capability import offered
 from mcpcheck.scenarios.server.mrtr import first_round, judge_copes, retry
 
 
-@scenario(exercises=["mrtr.state.untrusted", "mrtr.state.reject-tampered"])
+@scenario(exercises=["mrtr.state.untrusted", "mrtr.state.reject-tampered"], any_of=("tool.tampered", "tool.state"))
 async def tampered_state(peer: Peer) -> None:
     """Retries with a requestState that was altered or made up: no crash, and no protected operation completes."""
     protected = offered(peer, "tool.tampered")
@@ -41,7 +41,7 @@ def judge_tampered(peer: Peer, reply: Reply) -> None:
         peer.check(id, failed, reply, expected)
 
 
-@scenario(exercises=["mrtr.state.bind-request"])
+@scenario(exercises=["mrtr.state.bind-request"], needs=["tool.state"])
 async def state_on_another_request(peer: Peer) -> None:
     """Presents the state of one request on another: rejected, or asked anew."""
     one = peer.lab.fixture("tool.state")
@@ -57,7 +57,7 @@ async def state_on_another_request(peer: Peer) -> None:
     peer.check("mrtr.state.bind-request", not plain, reply, f"the state of {one.name} is not accepted by {other.name}")
 
 
-@scenario(exercises=["mrtr.state.single-use"])
+@scenario(exercises=["mrtr.state.single-use"], needs=["tool.single-use"])
 async def state_is_used_twice(peer: Peer) -> None:
     """Brings back the same state twice for what may be done only once: the second time it is refused."""
     fixture = peer.lab.fixture("tool.single-use")

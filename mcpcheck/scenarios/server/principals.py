@@ -18,6 +18,7 @@ from mcpcheck.survey import LISTS
         "elicit.state.request-bound-to-client-and-user",
     ],
     transports=["http"],
+    any_of=("tool.tampered", "tool.state"),
 )
 async def state_of_another_user(peer: Peer) -> None:
     """Begins as one user what asks for input with a requestState, and brings it back as another: it is not taken.
@@ -60,6 +61,7 @@ def judge_other(peer: Peer, id: str, reply: Reply, *, certain: bool) -> None:
 @scenario(
     exercises=["elicit.state.user-from-credentials", "elicit.identity.no-client-claims"],
     transports=["http"],
+    needs=["tool.whoami"],
 )
 async def claims_are_not_believed(peer: Peer) -> None:
     """Asks as the second user, with the first one's name as clientInfo, for whom the server works: for the second."""

@@ -51,7 +51,7 @@ async def required_argument_is_missing(peer: Peer) -> None:
     peer.check("prompts.error.missing-argument", right, reply, f"{name}: error -32602, since an argument is missing")
 
 
-@scenario(exercises=["prompts.error.internal"])
+@scenario(exercises=["prompts.error.internal"], needs=["prompt.fails"])
 async def prompt_fails(peer: Peer) -> None:
     """Gets a prompt that fails inside: error -32603."""
     fixture = peer.lab.fixture("prompt.fails")

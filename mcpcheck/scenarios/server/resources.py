@@ -23,7 +23,7 @@ def contents(reply: Reply) -> list[dict[str, Any]]:
     return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
 
 
-@scenario(exercises=["resources.read.internal-error-code"])
+@scenario(exercises=["resources.read.internal-error-code"], needs=["resource.fails"])
 async def resource_fails(peer: Peer) -> None:
     """Reads a resource that fails inside: error -32603."""
     fixture = peer.lab.fixture("resource.fails")

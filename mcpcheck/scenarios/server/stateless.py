@@ -39,7 +39,7 @@ def handle_of(reply: Reply) -> str:
     return handle
 
 
-@scenario(exercises=["base.stateless.explicit-handle"])
+@scenario(exercises=["base.stateless.explicit-handle"], needs=["tool.opens", "tool.uses"])
 async def state_goes_by_its_name(peer: Peer) -> None:
     """Opens something and uses it by its handle, then without: a connection stands for nothing."""
     opens, uses = peer.lab.fixture("tool.opens"), peer.lab.fixture("tool.uses")

@@ -84,25 +84,25 @@ async def list_change(peer: Peer, capability: str) -> None:
     await judge_told(peer, f"{capability}.list-changed.notifies", subscription, fixture, method)
 
 
-@scenario(exercises=["tools.list-changed.notifies"])
+@scenario(exercises=["tools.list-changed.notifies"], needs=["tool.changes-tools"])
 async def changes_of_tools_are_told(peer: Peer) -> None:
     """Subscribes to changes of the tools and has one made: it is told."""
     await list_change(peer, "tools")
 
 
-@scenario(exercises=["prompts.list-changed.notifies"])
+@scenario(exercises=["prompts.list-changed.notifies"], needs=["tool.changes-prompts"])
 async def changes_of_prompts_are_told(peer: Peer) -> None:
     """Subscribes to changes of the prompts and has one made: it is told."""
     await list_change(peer, "prompts")
 
 
-@scenario(exercises=["resources.list-changed.notifies"])
+@scenario(exercises=["resources.list-changed.notifies"], needs=["tool.changes-resources"])
 async def changes_of_resources_are_told(peer: Peer) -> None:
     """Subscribes to changes of the list of resources and has one made: it is told."""
     await list_change(peer, "resources")
 
 
-@scenario(exercises=["resources.updated.delivered"])
+@scenario(exercises=["resources.updated.delivered"], needs=["tool.changes-resource"])
 async def updates_are_told(peer: Peer) -> None:
     """Subscribes to the listed resources and has one changed: its update is told."""
     promises(peer, "resources", "subscribe")
@@ -114,7 +114,9 @@ async def updates_are_told(peer: Peer) -> None:
     await judge_told(peer, "resources.updated.delivered", subscription, fixture, "notifications/resources/updated")
 
 
-@scenario(exercises=["subscribe.end.graceful-result", "cancel.server.teardown-notice"])
+@scenario(
+    exercises=["subscribe.end.graceful-result", "cancel.server.teardown-notice"], needs=["tool.ends-subscriptions"]
+)
 async def server_ends_a_subscription(peer: Peer) -> None:
     """Has the server end a subscription: it answers the request with a result, and on stdio says that it is over."""
     fixture = peer.lab.fixture("tool.ends-subscriptions")
@@ -154,7 +156,7 @@ async def server_ends_a_subscription(peer: Peer) -> None:
     peer.check("subscribe.end.graceful-result", answered() and not subscription.is_error, replies, expected)
 
 
-@scenario(exercises=["subscribe.server.no-memory"])
+@scenario(exercises=["subscribe.server.no-memory"], needs=["tool.changes-tools"])
 async def a_subscription_ends_with_its_connection(peer: Peer) -> None:
     """Opens a subscription, ends its connection, and has a change made on another: nobody is told there."""
     fixture = peer.lab.fixture("tool.changes-tools")

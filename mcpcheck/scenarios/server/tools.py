@@ -40,7 +40,7 @@ async def judge_dialect(peer: Peer, id: str, role: str, good: dict[str, Any], ba
             peer.suspect(id, reply, f"{fixture.name}: the schema {word} {arguments!r}")
 
 
-@scenario(exercises=["base.schema.support-2020-12"])
+@scenario(exercises=["base.schema.support-2020-12"], needs=["tool.schema-2020-12"])
 async def schema_of_2020_12(peer: Peer) -> None:
     """Calls a tool whose schema uses if, then, allOf and $defs with arguments that fit, and with some that do not."""
     good = {"name": "mcpcheck", "contactMethod": "phone", "phone": "1"}
@@ -48,7 +48,7 @@ async def schema_of_2020_12(peer: Peer) -> None:
     await judge_dialect(peer, "base.schema.support-2020-12", "tool.schema-2020-12", good, bad)
 
 
-@scenario(exercises=["base.schema.default-dialect"])
+@scenario(exercises=["base.schema.default-dialect"], needs=["tool.schema-default"])
 async def schema_without_a_dialect(peer: Peer) -> None:
     """Calls a tool whose schema names no dialect and means a pair by prefixItems: two items fit, three do not."""
     good, bad = {"pair": ["a", 1]}, {"pair": ["a", 1, 2]}

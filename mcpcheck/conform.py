@@ -19,7 +19,7 @@ from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.roles import ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
-from mcpcheck.survey import LegacyOnly, open_modern, survey
+from mcpcheck.survey import LegacyOnly, open_modern, surveyed
 from mcpcheck.transports.base import Limits
 from mcpcheck.verdict import Outcome, Report, SessionInfo, Trouble, Verdict
 from mcpcheck.wire.protocol import MODERN
@@ -98,8 +98,12 @@ class Conform:
 
     async def run(self) -> None:
         """Survey the server and run every chosen scenario."""
+        roles = any(found.needs or found.any_of for found in self.scenarios)
         try:
-            await survey(self.lab, roles=any(found.needs or found.any_of for found in self.scenarios))
+            async with surveyed(self.lab, roles=roles) as opening:
+                if self.lab.target.kind == "stdio" and not self.lab.inventory.slow:
+                    self._shared = opening  # it ends with the survey
+                await self._run_all()
         except LegacyOnly as found:
             self.legacy_only = True
             self._trouble(
@@ -111,11 +115,9 @@ class Conform:
             self._trouble("survey", f"the server stopped answering: {ended}")
         except Untestable as lacking:
             self._trouble("survey", str(lacking))
-        else:
-            await self._run_all()
 
     async def _run_all(self) -> None:
-        shared = [found for found in self.scenarios if self._shares(found)]
+        shared = sorted((found for found in self.scenarios if self._shares(found)), key=lambda found: found.ends)
         alone = [found for found in self.scenarios if not self._shares(found)]
         async with anyio.create_task_group() as tasks:
             limiter = anyio.CapacityLimiter(2 if self.lab.target.kind == "stdio" else 4)
@@ -165,8 +167,8 @@ class Conform:
         return self._shared
 
     async def _close_shared(self) -> None:
-        if self._shared_exit is not None:
-            leaving, self._shared_exit, self._shared = self._shared_exit, None, None
+        leaving, self._shared_exit, self._shared = self._shared_exit, None, None
+        if leaving is not None:
             await leaving.aclose()
 
     async def play(self, found: Scenario, peer: Peer) -> bool:
@@ -180,7 +182,7 @@ class Conform:
         try:
             with anyio.fail_after(self.plan.limits.start + 20 * self.plan.limits.answer):
                 await found.run(peer)
-                if peer.voice.era == "modern":
+                if peer.voice.era == "modern" and not (found.ends and self._shares(found)):
                     fence = await peer.fence()
                     fit = not self._shares(found) or judge_goes_on(peer, fence, before)
             self.silent = 0

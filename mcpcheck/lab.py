@@ -10,6 +10,7 @@ from typing import Any
 from mcpcheck.arguments import fitting
 from mcpcheck.engine import Engine
 from mcpcheck.peer import Peer
+from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture, ToolPolicy, missing, roles
 from mcpcheck.scenarios.registry import Scenario, Untestable
 from mcpcheck.transports.base import Limits, Log, Transport
@@ -86,6 +87,7 @@ class Lab:
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     revision: str = MODERN
     inventory: Inventory = field(default_factory=Inventory)
+    opening: tuple[Peer, Reply] | None = None  # the first request of the survey's connection, server/discover
     finished: list[Peer] = field(default_factory=list)
     insists: bool = False  # what is put off because of the load is sent again
     exhausted: bool = False  # that was of no use: the server wants to be left alone

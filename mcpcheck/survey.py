@@ -1,13 +1,14 @@
 """The survey: what a server is and offers, found out before anything is judged by a script."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import anyio
 
 from mcpcheck.errors import PeerUnavailable
 from mcpcheck.lab import Inventory, Lab
-from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer
+from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer, Voice
 from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Abandoned, Unreadable, Untestable
@@ -33,19 +34,28 @@ class LegacyOnly(Exception):
     """The server speaks the handshake era only; the text names the revision."""
 
 
-async def survey(lab: Lab, *, roles: bool = True) -> None:
-    """Fill the lab's inventory. PeerUnavailable if the server never answers, LegacyOnly if it is of the old era.
+async def survey(lab: Lab) -> None:
+    """Fill the lab's inventory, and close the connection on which that was done."""
+    async with surveyed(lab):
+        pass
 
-    ``roles``: look for fixtures by using what may be used.
+
+@asynccontextmanager
+async def surveyed(lab: Lab, *, roles: bool = True) -> AsyncIterator[Peer]:
+    """Fill the lab's inventory; the connection on which that was done stays open for more.
+
+    ``roles``: look for fixtures by using what may be used. PeerUnavailable if the server never answers, LegacyOnly if
+    it is of the old era.
     """
     inventory = lab.inventory = Inventory()
-    async with lab.connect("survey", "survey") as peer:
+    async with lab.connect("main", "survey") as peer:
         peer.voice.capabilities = ALL_CAPABILITIES
         discovered = await peer.try_ask("server/discover", within=lab.limits.start)
         if discovered.answer is None and discovered.status is None:
             raise PeerUnavailable(_silence(lab, peer, discovered))
         if discovered.answer is None:
             raise PeerUnavailable(_no_mcp(lab, discovered))
+        lab.opening = peer, discovered
         if discovered.code is not None or discovered.result is None:
             await _ask_legacy(lab)
             if inventory.legacy and discovered.is_error and not await _serves_modern(peer):
@@ -53,14 +63,16 @@ async def survey(lab: Lab, *, roles: bool = True) -> None:
         else:
             _take_discovery(inventory, discovered.result)
             await _list_all(peer, inventory)
-    try:
-        async with anyio.create_task_group() as tasks:
-            if not inventory.legacy_told:
-                tasks.start_soon(_ask_legacy, lab)
-            if roles:
-                tasks.start_soon(_find_roles, lab)
-    except BaseExceptionGroup as group:
-        raise group.exceptions[0] from None
+        try:
+            async with anyio.create_task_group() as tasks:
+                if not inventory.legacy_told:
+                    tasks.start_soon(_ask_legacy, lab)
+                if roles:
+                    tasks.start_soon(_find_roles, peer)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        peer.voice = Voice(headers=lab.headers)
+        yield peer
 
 
 def _take_discovery(inventory: Inventory, result: dict[str, Any]) -> None:
@@ -171,25 +183,21 @@ async def page_through(peer: Peer, method: str, *, pages: int = PAGES) -> AsyncI
             return
 
 
-async def _find_roles(lab: Lab) -> None:
+async def _find_roles(peer: Peer) -> None:
     """Find roles that no known name fills by using what may be used, once, with arguments that fit."""
+    lab = peer.lab
     candidates = [tool for tool in lab.allowed_tools() if lab.arguments_for(tool) is not None][:40]
-    if not candidates and not lab.inventory.resources and not lab.inventory.prompts:
-        return
-    async with lab.connect("survey-roles", "survey") as peer:
-        peer.voice.capabilities = ALL_CAPABILITIES
-        await peer.try_ask("server/discover")  # so that the rules know on this connection what it declares
-        tried = [Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {}) for tool in candidates]
-        tried += [Fixture("resource.static", str(resource.get("uri"))) for resource in lab.inventory.resources[:20]]
-        tried += [
-            Fixture("prompt.plain", str(prompt.get("name")))
-            for prompt in lab.inventory.prompts[:20]
-            if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or [])
-        ]
-        for fixture in tried:
-            await _try_role(peer, fixture)
-            if not peer.transport.alive or len(lab.inventory.slow) >= SLOW:
-                return
+    tried = [Fixture("tool.plain", str(tool.get("name")), lab.arguments_for(tool) or {}) for tool in candidates]
+    tried += [Fixture("resource.static", str(resource.get("uri"))) for resource in lab.inventory.resources[:20]]
+    tried += [
+        Fixture("prompt.plain", str(prompt.get("name")))
+        for prompt in lab.inventory.prompts[:20]
+        if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or [])
+    ]
+    for fixture in tried:
+        await _try_role(peer, fixture)
+        if not peer.transport.alive or len(lab.inventory.slow) >= SLOW:
+            return
 
 
 async def _try_role(peer: Peer, fixture: Fixture) -> None:

@@ -1,7 +1,7 @@
 """Each mutant of the reference server is caught by exactly what it breaks, and the reference breaks nothing.
 
-Every mutant runs over its first transport at once; what rules alone see takes a tour of the scenarios only. The slow
-test has the rest: whole runs of those, and all the others over their second transport.
+A mutant meets a whole run on its first transport. On its other one, where it has one, it meets the scenarios that
+exercise what it breaks, and a tour of those that cause every kind of traffic.
 """
 
 from collections.abc import Sequence
@@ -9,11 +9,9 @@ from itertools import product
 
 import pytest
 
-from mcpcheck.catalogue.load import load
-from mcpcheck.catalogue.requirement import Observe
-from mcpcheck.engine import judgeable
 from mcpcheck.lab import Target
 from mcpcheck.reference.server import Server
+from mcpcheck.scenarios.registry import scenarios
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import LEGACY, MODERN, REVISIONS
 from tests.support.conforming import broken, conform_in_memory, on_http, on_stdio
@@ -25,7 +23,7 @@ TOUR = (
     "base.ids_come_back",
     "base.notification",
     "capability",
-    "completion",
+    "completion.listed",
     "discover",
     "errors.unknown",
     "lists.pages",
@@ -50,32 +48,25 @@ def suspect(report: Report) -> set[str]:
     return {finding.requirement.id for finding in report.findings if finding.suspect}
 
 
-def seen_by_rules(mutant: Mutant) -> bool:
-    """Whether a recording shows all that a mutant does wrong."""
-    ids = mutant.breaks | mutant.suspects
-    return ids <= judgeable() and all(load()[id].observe is Observe.WIRE for id in ids)
-
-
 @pytest.mark.parametrize("mutant", MODERN_MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_caught_by_exactly_what_it_breaks(mutant: Mutant) -> None:
-    tour = TOUR if seen_by_rules(mutant) else ()
-    report = conform_in_memory(target(mutant, mutant.transports[0]), tour=tour)
+    report = conform_in_memory(target(mutant, mutant.transports[0]))
     assert broken(report) == mutant.breaks
     assert suspect(report) == mutant.suspects
 
 
-ELSEWHERE = [
-    (mutant, transport)
-    for mutant in MODERN_MUTANTS
-    for transport in mutant.transports[0 if seen_by_rules(mutant) else 1 :]
-]
-"""The whole runs that are left."""
+ELSEWHERE = [(mutant, transport) for mutant in MODERN_MUTANTS for transport in mutant.transports[1:]]
 
 
-@pytest.mark.slow
+def tour_of(mutant: Mutant) -> tuple[str, ...]:
+    """The scenarios that a mutant has to meet."""
+    ids = mutant.breaks | mutant.suspects
+    return (*TOUR, *(found.name for found in scenarios("server") if ids & set(found.exercises)))
+
+
 @pytest.mark.parametrize(("mutant", "transport"), ELSEWHERE, ids=[f"{m.name}-{on}" for m, on in ELSEWHERE])
-def test_a_mutant_is_caught_by_the_same_in_a_whole_run_on_every_transport(mutant: Mutant, transport: str) -> None:
-    report = conform_in_memory(target(mutant, transport))
+def test_a_mutant_is_caught_by_the_same_on_the_other_transport(mutant: Mutant, transport: str) -> None:
+    report = conform_in_memory(target(mutant, transport), tour=tour_of(mutant))
     assert broken(report) == mutant.breaks
     assert suspect(report) == mutant.suspects
 

@@ -42,7 +42,7 @@ class Scenario:
 
     ``fresh``: it needs a connection (on stdio: a process) of its own. ``needs``: the fixtures, by role, without which
     it tests nothing; ``any_of``: at least one of these. ``when`` raises Untestable where the server is not of a kind
-    that it can speak of.
+    that it can speak of. ``ends``: it ends the connection, and so is played on a shared one as the last.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Scenario:
     needs: tuple[str, ...] = ()
     any_of: tuple[str, ...] = ()
     when: Callable[[Any], None] = lambda lab: None
+    ends: bool = False
 
     @property
     def area(self) -> str:
@@ -73,6 +74,7 @@ def scenario(
     needs: Collection[str] = (),
     any_of: Collection[str] = (),
     when: Callable[[Any], None] = lambda lab: None,
+    ends: bool = False,
 ) -> Callable[[T], T]:
     """Register a function; its name is the module's and its own, ``discover.first_request``."""
 
@@ -87,7 +89,17 @@ def scenario(
             raise ValueError(f"{name} exercises {unknown or 'nothing'}: not in the catalogue")
         doc = inspect.getdoc(function) or ""
         _SCENARIOS[name] = Scenario(
-            name, side, tuple(exercises), tuple(transports), fresh, doc, function, tuple(needs), tuple(any_of), when
+            name,
+            side,
+            tuple(exercises),
+            tuple(transports),
+            fresh,
+            doc,
+            function,
+            tuple(needs),
+            tuple(any_of),
+            when,
+            ends,
         )
         return function
 

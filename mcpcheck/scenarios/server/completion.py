@@ -6,7 +6,7 @@ from typing import Any
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import Untestable, scenario
-from mcpcheck.scenarios.server.errors import needs
+from mcpcheck.scenarios.server.errors import needs, needs_discovery
 from mcpcheck.wire.protocol import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 
 _VARIABLE = re.compile(r"\{[+#./;?&]?([A-Za-z0-9_.%]+)")
@@ -50,9 +50,17 @@ def values(reply: Reply) -> list[Any] | None:
     return listed if isinstance(listed, list) else None
 
 
+def served(reply: Reply) -> Reply:
+    """The same; Untestable where the method is not served, which discover.result.capabilities-true judges."""
+    if reply.code == METHOD_NOT_FOUND:
+        raise Untestable("completion/complete is not served, although the server declares completions")
+    return reply
+
+
 @scenario(exercises=["completion.capability.declared", "completion.error.method-not-found"])
 async def completion_without_its_capability(peer: Peer) -> None:
     """Asks a server that declares no completions for some: error -32601; one that completes declares it."""
+    needs_discovery(peer)
     wanted = references(peer) or [(UNKNOWN, "mcpcheck")]
     for reference, argument in wanted:
         reply = await peer.ask("completion/complete", {"ref": reference, "argument": {**ARGUMENT, "name": argument}})
@@ -74,7 +82,7 @@ async def completion_without_its_capability(peer: Peer) -> None:
 async def completion_for_an_unknown_prompt(peer: Peer) -> None:
     """Asks for the completion of an argument of a prompt that does not exist: error -32602."""
     needs(peer, "completions")
-    reply = await peer.ask("completion/complete", {"ref": UNKNOWN, "argument": ARGUMENT})
+    reply = served(await peer.ask("completion/complete", {"ref": UNKNOWN, "argument": ARGUMENT}))
     peer.check("completion.error.unknown-prompt", reply.code == INVALID_PARAMS, reply, "error -32602")
 
 
@@ -85,7 +93,7 @@ async def completion_without_what_it_takes(peer: Peer) -> None:
     reference = (references(peer) or [(UNKNOWN, "mcpcheck")])[0][0]
     for params in ({"ref": reference}, {"argument": ARGUMENT}, {"ref": reference, "argument": {"name": "mcpcheck"}}):
         with peer.deviating("completion"):
-            reply = await peer.ask("completion/complete", params)
+            reply = served(await peer.ask("completion/complete", params))
         right = reply.code in {INVALID_PARAMS, INVALID_REQUEST}
         peer.check("completion.error.missing-argument", right, reply, f"error -32602 for {sorted(params)} alone")
 
@@ -96,7 +104,8 @@ async def completion_fails(peer: Peer) -> None:
     needs(peer, "completions")
     fixture = peer.lab.fixture("prompt.completion-fails")
     reference = {"type": "ref/prompt", "name": fixture.name}
-    reply = await peer.ask("completion/complete", {"ref": reference, "argument": {"name": "source", "value": ""}})
+    params = {"ref": reference, "argument": {"name": "source", "value": ""}}
+    reply = served(await peer.ask("completion/complete", params))
     right = reply.code == INTERNAL_ERROR or values(reply) == []
     peer.check("completion.error.internal", right, reply, "error -32603")
 
@@ -116,7 +125,7 @@ async def odd_completions(peer: Peer) -> None:
     id, expected = "completion.security.validates-inputs", "a JSON-RPC error"
     for params in bad:
         with peer.deviating("completion"):
-            reply = await peer.ask("completion/complete", params)
+            reply = served(await peer.ask("completion/complete", params))
         if reply.is_error:
             peer.holds(id, reply)
         elif values(reply) and params["ref"] is not reference:

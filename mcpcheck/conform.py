@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import anyio
 from mcpcheck import __version__
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import Requirement
+from mcpcheck.catalogue.unproved import unproved
 from mcpcheck.engine import judgeable
 from mcpcheck.errors import PeerUnavailable, UsageError, bug
 from mcpcheck.lab import Lab, Target
@@ -45,14 +47,28 @@ class Plan:
     options: str = ""  # the options that a reproducing command has to repeat
 
     def considered(self, catalogue: Catalogue, transport: str) -> frozenset[str]:
-        """The ids that such a run can judge: those of servers that some rule or scenario covers."""
-        covered = set(judgeable()) | {id for found in scenarios("server") for id in found.exercises}
-        able = frozenset(id for id in covered if _concerns(catalogue[id], transport))
+        """The ids that such a run speaks of: all that a server owes and that shows from outside."""
+        able = frozenset(id for id, one in catalogue.items() if one.observable and _concerns(one, transport))
         chosen = catalogue.select(self.only) & able if self.only else able
-        if self.only and not chosen:
+        if self.only and not chosen & covered():
             named = ", ".join(self.only)
             raise UsageError(f"nothing under {named} is checked on a server over {transport} in this version")
         return chosen - (catalogue.select(self.skip) if self.skip else frozenset())
+
+
+@cache
+def covered() -> frozenset[str]:
+    """The ids that some rule judges or some scenario against a server exercises."""
+    return judgeable() | {id for found in scenarios("server") for id in found.exercises}
+
+
+def why_not(id: str) -> str:
+    """Why a requirement was not exercised, where nothing came of it."""
+    if id not in covered():
+        return unproved().get(id) or "no check of this version covers it"
+    able = [found.name for found in scenarios("server") if id in found.exercises]
+    told = f"; {', '.join(able)} found nothing that does" if able else ""
+    return f"nothing in this run speaks of it{told}"
 
 
 def _concerns(requirement: Requirement, transport: str) -> bool:
@@ -67,7 +83,7 @@ def chosen_scenarios(plan: Plan, considered: Collection[str], transport: str) ->
     if not plan.only:
         return able
     exercised = {id for found in able for id in found.exercises}
-    if not set(considered) <= exercised:
+    if not set(considered) & covered() <= exercised:
         return able
     return [found for found in able if set(found.exercises) & set(considered)]
 
@@ -237,6 +253,8 @@ class Conform:
 
     def gather(self, ledger: Ledger) -> None:
         """All that the peers and the rules said goes into a ledger; a fault of ours is an error, not the peer's."""
+        for id in self.considered:
+            ledger.note(id, why_not(id))
         for trouble in self.troubles:
             ledger.trouble(trouble.where, trouble.text)
         for verdict in self.lost:

@@ -34,6 +34,7 @@ class Ledger:
         self._catalogue = catalogue or load()
         self._held: dict[str, int] = defaultdict(int)
         self._missing: dict[str, str] = {}
+        self._notes: dict[str, str] = {}
         self._findings: dict[str, dict[tuple[str, ...], Finding]] = defaultdict(dict)
         self.troubles: list[Trouble] = []
 
@@ -61,6 +62,11 @@ class Ledger:
     def consider(self, ids: Iterable[str]) -> None:
         """Name more ids that the run was able to judge."""
         self._considered.update(ids)
+
+    def note(self, id: str, why: str) -> None:
+        """Say why a requirement is not exercised, if nothing comes of it."""
+        self._considered.add(id)
+        self._notes[id] = why
 
     def trouble(self, where: str, text: str) -> None:
         """Note something that mcpcheck itself could not do."""
@@ -105,7 +111,7 @@ class Ledger:
             return Result(requirement, Status.PASSED, held, findings)
         if id in self._missing:
             return Result(requirement, Status.UNTESTABLE, note=self._missing[id])
-        return Result(requirement, Status.NOT_EXERCISED)
+        return Result(requirement, Status.NOT_EXERCISED, note=self._notes.get(id, ""))
 
     def report(self, **head: Any) -> Report:
         """The Report of all that was added; ``head`` are its other fields."""

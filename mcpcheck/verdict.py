@@ -73,7 +73,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a run says of one requirement. ``note`` is the missing piece of an untestable one, or the error."""
+    """What a run says of one requirement.
+
+    ``note`` is the missing piece of an untestable one, the reason why one is not exercised, or the error.
+    """
 
     requirement: Requirement
     status: Status

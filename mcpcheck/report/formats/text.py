@@ -178,12 +178,14 @@ def _untestable(sheet: Sheet, report: Report) -> None:
 
 
 def _not_exercised(sheet: Sheet, report: Report) -> None:
-    areas: dict[str, int] = defaultdict(int)
+    notes: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for result in report.of(Status.NOT_EXERCISED):
-        areas[result.requirement.area] += 1
-    if areas:
-        _heading(sheet, "Not exercised", "nothing in these sessions speaks of them")
-        sheet.paragraph(", ".join(f"{area} {number}" for area, number in areas.items()), indent=2)
+        notes[result.note.partition(";")[0]][result.requirement.area] += 1
+    if notes:
+        _heading(sheet, "Not exercised", "nothing in these sessions speaks of them" if set(notes) == {""} else "")
+    for note, areas in notes.items():
+        counts = ", ".join(f"{area} {number}" for area, number in areas.items())
+        sheet.paragraph(f"{note}: {counts}" if note else counts, indent=2, hang=2)
 
 
 def _next(sheet: Sheet, report: Report) -> None:

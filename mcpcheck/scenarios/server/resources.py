@@ -14,7 +14,6 @@ from mcpcheck.wire.protocol import INTERNAL_ERROR
 OUTSIDE = "etc/passwd"
 _ACCOUNT = re.compile(r"^root:[^:\n]*:0:0:", re.MULTILINE)
 _SIMPLE = re.compile(r"\{([A-Za-z0-9_]+)\}")
-LONGEST = 10_000
 
 
 def contents(reply: Reply) -> list[dict[str, Any]]:
@@ -72,17 +71,16 @@ async def expanded(peer: Peer, template: str) -> list[str]:
 
 @scenario(exercises=["resources.security.validates-uris"])
 async def odd_uris(peer: Peer) -> None:
-    """Reads what is no URI, a very long one, and one with a zero byte: errors, and the server goes on."""
+    """Reads what is no URI, and one with a zero byte, which may be any resource's: the server goes on."""
     needs(peer, "resources")
     id, expected = "resources.security.validates-uris", "an error, since there is no such URI"
     for uri in ("", "not a uri"):
         with peer.deviating("resources", "http"):
             reply = await peer.ask("resources/read", {"uri": uri})
         peer.check(id, not (reply.complete and contents(reply)), reply, expected)
-    for uri in ("x-mcpcheck-none://" + "a" * LONGEST, "x-mcpcheck-none://a%00b"):
-        reply = await peer.try_ask("resources/read", {"uri": uri})
-        await peer.fence()
-        peer.holds(id, reply)
+    reply = await peer.ask("resources/read", {"uri": "x-mcpcheck-none://a%00b"})
+    await peer.fence()
+    peer.holds(id, reply)
 
 
 @scenario(exercises=["resources.security.no-path-traversal"])

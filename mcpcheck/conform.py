@@ -19,7 +19,7 @@ from mcpcheck.lab import Lab, Target
 from mcpcheck.ledger import Ledger
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
-from mcpcheck.roles import ToolPolicy
+from mcpcheck.roles import Fixture, ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
 from mcpcheck.survey import LegacyOnly, open_modern, surveyed
 from mcpcheck.transports.base import Limits
@@ -42,6 +42,7 @@ class Plan:
     headers: tuple[tuple[str, str], ...] = ()
     other_headers: tuple[tuple[str, str], ...] = ()
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fixtures: Mapping[str, Fixture] = field(default_factory=dict)
     strict: bool = False
     save: Path | None = None
     options: str = ""  # the options that a reproducing command has to repeat
@@ -95,7 +96,16 @@ class Conform:
         self, target: Target, plan: Plan, progress: Progress = lambda done, total, name: None, label: str = ""
     ) -> None:
         self.label = label  # tells the sessions of this run from those of another in the same report
-        self.lab = Lab(target, plan.limits, plan.policy, plan.headers, plan.other_headers, plan.arguments, insists=True)
+        self.lab = Lab(
+            target,
+            plan.limits,
+            plan.policy,
+            plan.headers,
+            plan.other_headers,
+            plan.arguments,
+            plan.fixtures,
+            insists=True,
+        )
         self.plan = plan
         self.considered = plan.considered(load(), target.kind)
         self.scenarios = chosen_scenarios(plan, self.considered, target.kind)

@@ -85,6 +85,7 @@ class Lab:
     headers: tuple[tuple[str, str], ...] = ()
     other_headers: tuple[tuple[str, str], ...] = ()  # those of a second user
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fixtures: Mapping[str, Fixture] = field(default_factory=dict)  # the user's own, by role
     revision: str = MODERN
     inventory: Inventory = field(default_factory=Inventory)
     opening: tuple[Peer, Reply] | None = None  # the first request of the survey's connection, server/discover
@@ -153,16 +154,32 @@ class Lab:
         return True
 
     def fixture(self, role: str) -> Fixture:
-        """Where a role is found on this server, by a known name first; Untestable names what is missing."""
-        found = self._by_name(role) or self.inventory.roles.get(role)
+        """Where a role is found: as the user says, by a known name, or by what it showed; Untestable if nowhere."""
+        found = self._given(role) or self._by_name(role) or self.inventory.roles.get(role)
         if found is None:
             raise missing(role, self.inventory.slow)
         return found
 
-    def _by_name(self, role: str) -> Fixture | None:
+    def _given(self, role: str) -> Fixture | None:
+        given = self.fixtures.get(role)
+        if given is None:
+            return None
+        offered, key = self._offered(role)
+        if key == "name" and not any(item.get(key) == given.name for item in offered):
+            raise Untestable(f"{given.name!r}, which the settings name for the role {role}, is not listed")
+        if role.startswith("tool.") and self.policy.mode == "none":
+            raise Untestable(self.policy.hint(given.name))
+        return given
+
+    def _offered(self, role: str) -> tuple[list[dict[str, Any]], str]:
+        """What the server lists of a role's kind, and the member that names one."""
         kind = role.partition(".")[0]
         offered: list[dict[str, Any]] = getattr(self.inventory, f"{kind}s")
-        key = "uri" if kind == "resource" else "name"
+        return offered, "uri" if kind == "resource" else "name"
+
+    def _by_name(self, role: str) -> Fixture | None:
+        kind = role.partition(".")[0]
+        offered, key = self._offered(role)
         for item in offered:
             if item.get(key) in roles()[role].names:
                 if kind == "tool" and not self.policy.allows(item):

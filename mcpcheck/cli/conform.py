@@ -17,6 +17,7 @@ import click
 
 from mcpcheck import __version__
 from mcpcheck.cli import output
+from mcpcheck.config import Config, find, load
 from mcpcheck.errors import UsageError
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import MODERN
@@ -47,14 +48,18 @@ Examples:
 @click.option("--spec", "revision", default=MODERN, show_default=True, metavar="REV", help="The revision to test.")
 @click.option(
     "--tools",
-    default="read-only",
-    show_default=True,
     metavar="POLICY",
-    help="Which tools may be called: none, read-only, all, or names with commas between.",
+    help="Which tools may be called: none, read-only, all, or names with commas between.  [default: read-only]",
 )
 @click.option("--arguments", "given", multiple=True, metavar="TOOL=JSON", help="Valid arguments for a tool.")
 @click.option("--only", multiple=True, metavar="ID", help="Test only this requirement, or all under this prefix.")
 @click.option("--skip", multiple=True, metavar="ID", help="Leave this requirement, or all under this prefix, out.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Settings; without this those of mcpcheck.toml or pyproject.toml here.",
+)
 @click.option("--strict", is_flag=True, help="A broken SHOULD fails, too.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="A file of known failures.")
 @click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Keep every session as a capture in DIR.")
@@ -81,13 +86,14 @@ def command(
     called only if they say readOnlyHint, unless --tools allows more.
     """
     checked_revision(options["revision"])
+    options["settings"] = settings = load(options["config"]) if options["config"] else find(Path())
     if demo and target:
         raise UsageError("--demo brings its own server: leave the target out, or leave --demo out")
     if only_list:
         listing(target, demo, options)
         return
     report = run_demo(options) if demo else run_one(target, options)
-    output.finish(known(report, options["baseline"]), reports)
+    output.finish(known(report, options["baseline"] or settings.baseline), reports)
 
 
 def checked_revision(revision: str) -> None:
@@ -114,9 +120,11 @@ def plan_of(options: dict[str, Any]) -> Any:
     from mcpcheck.roles import ToolPolicy
     from mcpcheck.transports.base import Limits
 
+    settings: Config = options["settings"]
     timeout = options["timeout"]
     limits = replace(Limits(), answer=timeout, start=4 * timeout)
-    repeated = [f"--tools {shlex.quote(options['tools'])}"] if options["tools"] != "read-only" else []
+    repeated = [f"--config {shlex.quote(str(options['config']))}"] if options["config"] else []
+    repeated += [f"--tools {shlex.quote(options['tools'])}"] if options["tools"] else []
     repeated += [f"--arguments {shlex.quote(given)}" for given in options["given"]]
     headers = tuple(header_of(text) for text in options["headers"])
     others = tuple(header_of(text) for text in options["other_headers"])
@@ -125,11 +133,12 @@ def plan_of(options: dict[str, Any]) -> Any:
     return Plan(
         only=tuple(options["only"]),
         skip=tuple(options["skip"]),
-        policy=ToolPolicy.of(options["tools"]),
+        policy=ToolPolicy.of(options["tools"] or settings.tools or "read-only"),
         limits=limits,
         headers=headers,
         other_headers=others,
-        arguments=dict(arguments_of(text) for text in options["given"]),
+        arguments={**settings.arguments, **dict(arguments_of(text) for text in options["given"])},
+        fixtures=settings.fixtures,
         strict=options["strict"],
         save=options["save"],
         options=" ".join(repeated),

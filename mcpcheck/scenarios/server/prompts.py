@@ -57,3 +57,26 @@ async def prompt_fails(peer: Peer) -> None:
     fixture = peer.lab.fixture("prompt.fails")
     reply = await peer.ask(fixture.method, fixture.params)
     peer.check("prompts.error.internal", reply.code == INTERNAL_ERROR, reply, "error -32603")
+
+
+AT_MOST = 10
+"""How many prompts are got."""
+
+
+@scenario(
+    exercises=[
+        "prompts.get.result-shape",
+        "prompts.content.embedded-uri",
+        "prompts.content.embedded-mime-type",
+        "prompts.content.embedded-data",
+    ]
+)
+async def listed_prompts_are_got(peer: Peer) -> None:
+    """Gets the listed prompts with a value for every argument: the rules judge the messages."""
+    needs(peer, "prompts")
+    resources = [str(resource.get("uri")) for resource in peer.lab.inventory.resources]
+    uri = (resources or ["https://example.com/mcpcheck"])[0]
+    for prompt in peer.lab.inventory.prompts[:AT_MOST]:
+        names = [str(entry.get("name")) for entry in arguments(prompt)]
+        given = {name: uri if "uri" in name.lower() else "mcpcheck" for name in names}
+        await peer.ask("prompts/get", {"name": str(prompt.get("name")), "arguments": given})

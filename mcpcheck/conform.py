@@ -19,6 +19,7 @@ from mcpcheck.lab import Lab, Target
 from mcpcheck.ledger import Ledger
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
+from mcpcheck.report.curl import curl
 from mcpcheck.roles import Fixture, ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
 from mcpcheck.survey import LegacyOnly, open_modern, surveyed
@@ -121,6 +122,12 @@ class Conform:
     def reproduce(self, verdict: Verdict) -> str:
         options = f"{self.plan.options} " if self.plan.options else ""
         return f"mcpcheck conform {options}--only {verdict.requirement} {self.lab.target.words}"
+
+    @property
+    def base(self) -> str:
+        """The address of the server up to the path, where it is one that stays."""
+        name = self.lab.target.name
+        return "/".join(name.split("/", 3)[:3]) if name.startswith(("http://", "https://")) else ""
 
     async def run(self) -> None:
         """Survey the server and run every chosen scenario."""
@@ -263,6 +270,7 @@ class Conform:
 
     def gather(self, ledger: Ledger) -> None:
         """All that the peers and the rules said goes into a ledger; a fault of ours is an error, not the peer's."""
+        ledger.curl = lambda verdict, records: curl(verdict.frames, records, self.base) if self.base else ""
         for id in self.considered:
             ledger.note(id, why_not(id))
         for trouble in self.troubles:

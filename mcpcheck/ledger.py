@@ -9,6 +9,8 @@ from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.verdict import Finding, Outcome, Report, Result, Severity, Status, Trouble, Verdict, severity
 from mcpcheck.wire.record import Record
 
+Curl = Callable[[Verdict, Mapping[int, Record]], str]
+
 DISTINCT = 10
 """How many different findings of one requirement a report shows; the rest is counted in the last of them."""
 
@@ -36,6 +38,7 @@ class Ledger:
         self._missing: dict[str, str] = {}
         self._notes: dict[str, str] = {}
         self._findings: dict[str, dict[tuple[str, ...], Finding]] = defaultdict(dict)
+        self.curl: Curl = lambda verdict, records: ""  # makes the command that sends the very request again
         self.troubles: list[Trouble] = []
 
     def add(self, verdict: Verdict, records: Mapping[int, Record] | None = None) -> None:
@@ -94,6 +97,7 @@ class Ledger:
             actual=verdict.actual,
             scenario=verdict.scenario,
             reproduce=self._reproduce(verdict),
+            curl=self.curl(verdict, records),
             evidence=tuple(records[n] for n in verdict.frames if n in records),
         )
 

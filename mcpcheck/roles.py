@@ -103,4 +103,6 @@ def _official_names() -> Collection[str]:
 def missing(role: str, slow: Collection[str] = ()) -> Untestable:
     """The verdict for a role that a server does not offer, or that is one of those that were too slow to show it."""
     perhaps = f"; {', '.join(sorted(slow))} may be that, but took too long to answer" if slow else ""
-    return Untestable(f"the server offers nothing in the role {role}: {roles()[role].says}{perhaps}")
+    return Untestable(
+        f"the server offers nothing in the role {role}: {roles()[role].says}{perhaps} (mcpcheck explain fixture.{role})"
+    )

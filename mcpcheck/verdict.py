@@ -66,6 +66,7 @@ class Finding:
     actual: str
     scenario: str = ""
     reproduce: str = ""
+    curl: str = ""  # HTTP: the command that sends the very request again
     evidence: tuple[Record, ...] = ()
     known: str = ""  # the reason, where a baseline names it
     times: int = 1  # how often the same was seen in this run

@@ -8,7 +8,7 @@ import click
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import SITE, Level, Observe, Requirement
 from mcpcheck.catalogue.unproved import unproved
-from mcpcheck.cli import output
+from mcpcheck.cli import fixtures, output
 from mcpcheck.cli.coverage import rule_of, scenarios_of
 from mcpcheck.cli.example import cut, shown
 from mcpcheck.errors import UsageError
@@ -42,16 +42,20 @@ RELATED: Final = 8
 def command(id: str) -> None:
     """Say what a requirement means, who must obey it, where it stands, and what checks it.
 
-    ID is a requirement's id, a prefix (which lists what is under it), or the name of a scenario.
+    ID is a requirement's id, a prefix (which lists what is under it), or the name of a scenario. fixture lists what a
+    server can offer so that more of it is tested, and fixture.ROLE says how to offer it.
 
     \b
     mcpcheck explain base.request.id-not-null
     mcpcheck explain tools.call
+    mcpcheck explain fixture.tool.elicits
     """
     sheet = Sheet(output.width(), output.colour())
     catalogue = load()
     story = next((found for found in scenarios() if found.name == id), None)
-    if id in catalogue:
+    if id.partition(".")[0] == "fixture":
+        fixtures.explain(sheet, id.partition(".")[2])
+    elif id in catalogue:
         _requirement(sheet, catalogue[id], catalogue)
     elif story:
         _scenario(sheet, story)

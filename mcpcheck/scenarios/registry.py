@@ -41,8 +41,9 @@ class Scenario:
     """A script and what it exercises.
 
     ``fresh``: it needs a connection (on stdio: a process) of its own. ``needs``: the fixtures, by role, without which
-    it tests nothing; ``any_of``: at least one of these. ``when`` raises Untestable where the server is not of a kind
-    that it can speak of. ``ends``: it ends the connection, and so is played on a shared one as the last.
+    it tests nothing; ``any_of``: at least one of these; ``also``: what it uses where that is there. ``when`` raises
+    Untestable where the server is not of a kind that it can speak of. ``ends``: it ends the connection, and so is
+    played on a shared one as the last.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Scenario:
     run: Callable[[Any], Awaitable[None]]
     needs: tuple[str, ...] = ()
     any_of: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     when: Callable[[Any], None] = lambda lab: None
     ends: bool = False
 
@@ -73,6 +75,7 @@ def scenario(
     role: str | None = None,
     needs: Collection[str] = (),
     any_of: Collection[str] = (),
+    also: Collection[str] = (),
     when: Callable[[Any], None] = lambda lab: None,
     ends: bool = False,
 ) -> Callable[[T], T]:
@@ -98,6 +101,7 @@ def scenario(
             function,
             tuple(needs),
             tuple(any_of),
+            tuple(also),
             when,
             ends,
         )

@@ -74,6 +74,7 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
         "session": finding.session,
         "scenario": finding.scenario,
         "reproduce": finding.reproduce,
+        "curl": finding.curl,
         "repair": finding.requirement.repair,
         "known": finding.known,
     }

@@ -125,6 +125,9 @@ def _requirement(sheet: Sheet, report: Report, findings: list[Finding]) -> None:
     commands = dict.fromkeys(finding.reproduce for finding in findings if finding.reproduce)
     for command in list(commands)[:FULL]:
         sheet.field("reproduce", command, "cyan", indent=4, wrap=False)
+    sent = next((finding.curl for finding in findings if finding.curl), "")
+    if sent:
+        sheet.field("or", sent, "cyan", indent=4, wrap=False)
 
 
 def _finding(sheet: Sheet, finding: Finding) -> None:

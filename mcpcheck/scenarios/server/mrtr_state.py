@@ -41,7 +41,9 @@ def judge_tampered(peer: Peer, reply: Reply) -> None:
         peer.check(id, failed, reply, expected)
 
 
-@scenario(exercises=["mrtr.state.bind-request"], needs=["tool.state"])
+@scenario(
+    exercises=["mrtr.state.bind-request"], needs=["tool.state"], also=["tool.multiple", "tool.rounds", "tool.tampered"]
+)
 async def state_on_another_request(peer: Peer) -> None:
     """Presents the state of one request on another: rejected, or asked anew."""
     one = peer.lab.fixture("tool.state")

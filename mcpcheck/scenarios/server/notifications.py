@@ -20,7 +20,8 @@ EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesLi
         "base.notification.no-id",
         "base.message.params-object",
         "base.message.rpc-prefix",
-    ]
+    ],
+    also=["tool.progress", "tool.logs"],
 )
 async def progress_and_logs(peer: Peer) -> None:
     """Calls tools with a progress token, and with every log message wanted: the rules judge what is notified."""
@@ -72,7 +73,8 @@ CHANGES = ("tool.changes-tools", "tool.changes-prompts", "tool.changes-resources
         "stdio.server.message-kinds",
         "discover.result.capabilities-true",
         "subscribe.server.implemented",
-    ]
+    ],
+    also=[*CHANGES, "tool.ends-subscriptions"],
 )
 async def subscription(peer: Peer) -> None:
     """Opens a subscription, has changes made where a tool makes them, and ends it: the rules judge what is said."""

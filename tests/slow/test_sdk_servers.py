@@ -11,6 +11,7 @@ from tests.support.processes import ASKING, ROOT, TICKETS, http_process, run
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 BASELINE = "fixtures/baselines/sdk-2.3.0.toml"
+EVERYTHING = (sys.executable, "-m", "fixtures.everything")
 FAMILIES = {
     "discover.result.shape",
     "versioning.server.unsupported-shape",
@@ -29,9 +30,9 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def conform(*target: str) -> dict[str, Any]:
-    """The report of a whole run with the baseline."""
-    options = ("--tools", "all", "--baseline", BASELINE, "--report", "json")
+def conform(*target: str, baseline: str = BASELINE) -> dict[str, Any]:
+    """The report of a whole run with a baseline."""
+    options = ("--tools", "all", "--baseline", baseline, "--report", "json")
     done = run(sys.executable, "-m", "mcpcheck", "conform", *options, *target, within=180)
     assert done.stdout, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
@@ -72,3 +73,10 @@ def test_all_families_are_tested_on_a_server_that_asks_over_http() -> None:
         report = conform(server.url)
     is_written_down(report)
     assert run_families(report) == FAMILIES
+
+
+def test_what_a_server_with_all_official_fixtures_breaks_is_written_down() -> None:
+    baseline = "fixtures/baselines/everything-2.3.0.toml"
+    is_written_down(conform("--", *EVERYTHING, baseline=baseline))
+    with http_process(*EVERYTHING, "--http", "0", cwd=ROOT) as server:
+        is_written_down(conform(server.url, baseline=baseline))

@@ -139,10 +139,12 @@ class Conform:
                 await self._run_all()
         except LegacyOnly as found:
             self.legacy_only = True
+            self.considered = frozenset()
             self._trouble(
                 "survey",
-                f"the server speaks {found}, but not {MODERN}: server/discover is not served and initialize is. "
-                "Servers of the handshake era can be recorded with `mcpcheck tap` and judged with `mcpcheck lint`.",
+                f"the server speaks only the legacy revisions: initialize is served, in {found}, and server/discover "
+                f"is not. It is {self.lab.inventory.legacy_offer}. conform tests servers of {MODERN}; record a session "
+                "of this one with `mcpcheck tap`, and `mcpcheck lint` judges it by its own revision.",
             )
         except Abandoned as ended:
             self._trouble("survey", f"the server stopped answering: {ended}")

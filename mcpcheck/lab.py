@@ -69,6 +69,7 @@ class Inventory:
     slow: set[str] = field(default_factory=set)  # the names of what left the survey waiting
     legacy: str | None = None  # the revision that initialize gave on a connection of its own, if it did
     legacy_told: str = ""  # what initialize was answered with, in a phrase
+    legacy_offer: str = ""  # who the server is in that era, and what it offers there
 
     @property
     def legacy_versions(self) -> list[str]:

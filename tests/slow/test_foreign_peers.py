@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpcheck.lint import lint
-from tests.support.foreign import everything, legacy_tickets
+from tests.support.foreign import everything, fastmcp_notes, from_npm, legacy_tickets
 from tests.support.processes import ROOT, TICKETS_CLIENT, http_process, run, server_process
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -51,27 +51,49 @@ def other_url(url: str) -> re.Pattern[bytes]:
 def test_conform_says_that_the_legacy_sdk_is_of_the_handshake_era_on_stdio() -> None:
     status, said = conform("--", *legacy_tickets())
     assert status == 2
-    assert f"speaks {LEGACY}" in said
+    assert f"served, in {LEGACY}" in said
 
 
 def test_conform_says_that_the_legacy_sdk_is_of_the_handshake_era_on_http() -> None:
     with http_process(*legacy_tickets(), "--http", "0") as server:
         status, said = conform(server.url)
     assert status == 2
-    assert f"speaks {LEGACY}" in said
+    assert f"served, in {LEGACY}" in said
 
 
 def test_conform_says_that_server_everything_is_of_the_handshake_era_on_stdio() -> None:
     status, said = conform("--", *everything())
     assert status == 2
-    assert f"speaks {LEGACY}" in said
+    assert f"served, in {LEGACY}" in said
+
+
+@pytest.mark.parametrize("name", ["server-filesystem", "server-memory"])
+def test_conform_says_who_a_server_of_the_handshake_era_is_and_what_it_offers(name: str, tmp_path: Path) -> None:
+    words = (str(tmp_path),) if name == "server-filesystem" else ()
+    status, said = conform("--", *from_npm(name, *words))
+    assert status == 2
+    flat = " ".join(said.split())
+    assert "speaks only the legacy revisions: initialize is served, in 2025-11-25" in flat
+    assert "tools" in flat
+    assert "Not exercised" not in flat
+
+
+def test_what_a_server_on_fastmcp_breaks_is_written_down() -> None:
+    baseline = ("--tools", "all", "--baseline", str(ROOT / "fixtures" / "baselines" / "fastmcp-4.2.3.toml"))
+    status, said = conform(*baseline, "--", *fastmcp_notes())
+    assert status == 0, said
+    assert " warning" not in said.rpartition("0 broken")[2], said
+    with http_process(*fastmcp_notes(), "--http", "0") as server:
+        status, said = conform(*baseline, server.url)
+    assert status == 0, said
+    assert " warning" not in said.rpartition("0 broken")[2], said
 
 
 def test_conform_says_that_server_everything_is_of_the_handshake_era_on_http() -> None:
     with http_process(*everything("streamableHttp"), env={"PORT": "0"}) as server:
         status, said = conform(server.url)
     assert status == 2
-    assert f"speaks {LEGACY}" in said
+    assert f"served, in {LEGACY}" in said
 
 
 def broken(capture: Path, revision: str = LEGACY) -> set[str]:

@@ -19,6 +19,7 @@ import pytest
 from tests.support.processes import ROOT
 
 EVERYTHING = "@modelcontextprotocol/server-everything@2026.8.31"
+OTHERS = ("@modelcontextprotocol/server-filesystem@2026.8.31", "@modelcontextprotocol/server-memory@2026.8.31")
 INSTALL_TIMEOUT = 240.0
 
 
@@ -67,15 +68,25 @@ def _call(*command: str, cwd: Path) -> None:
 
 def legacy_tickets() -> tuple[str, ...]:
     """The command of the ticket server on the last 1.x SDK, installed where it is not there yet."""
-    requirements = ROOT / "fixtures" / "sdk_v1" / "requirements.txt"
+    return (_environment("sdk-v1", "sdk_v1"), str(ROOT / "fixtures" / "legacy_tickets.py"))
+
+
+def fastmcp_notes() -> tuple[str, ...]:
+    """The command of the server on fastmcp, installed where it is not there yet."""
+    return (_environment("fastmcp", "fastmcp"), str(ROOT / "fixtures" / "fastmcp" / "notes.py"))
+
+
+def _environment(name: str, fixture: str) -> str:
+    """The Python of an environment that holds a fixture's requirements and nothing of ours."""
+    requirements = ROOT / "fixtures" / fixture / "requirements.txt"
 
     def install(folder: Path) -> None:
         _call(sys.executable, "-m", "venv", "--clear", "venv", cwd=folder)
         _call("venv/bin/python", "-m", "pip", "install", "-q", "-r", str(requirements), cwd=folder)
 
     stamp = f"{sys.version}\n{requirements.read_text()}"
-    folder = installed(f"sdk-v1-py{sys.version_info.major}.{sys.version_info.minor}", stamp, install)
-    return (str(folder / "venv" / "bin" / "python"), str(ROOT / "fixtures" / "legacy_tickets.py"))
+    folder = installed(f"{name}-py{sys.version_info.major}.{sys.version_info.minor}", stamp, install)
+    return str(folder / "venv" / "bin" / "python")
 
 
 def everything(transport: str = "stdio") -> tuple[str, ...]:
@@ -94,3 +105,18 @@ def everything(transport: str = "stdio") -> tuple[str, ...]:
     folder = installed("server-everything", EVERYTHING, install)
     script = folder / "node_modules" / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js"
     return (node, "--require", str(ROOT / "fixtures" / "loopback.cjs"), str(script), transport)
+
+
+def from_npm(name: str, *words: str) -> tuple[str, ...]:
+    """The command of server-filesystem or server-memory, installed where they are not there yet."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip(f"{name} needs node and npm")
+
+    def install(folder: Path) -> None:
+        _call(
+            npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", *OTHERS, cwd=folder
+        )
+
+    folder = installed("servers", " ".join(OTHERS), install)
+    return (node, str(folder / "node_modules" / "@modelcontextprotocol" / name / "dist" / "index.js"), *words)

@@ -81,7 +81,7 @@ def _troubles(sheet: Sheet, report: Report) -> None:
     errors = [(result.requirement.id, result.note or "no reason given") for result in report.of(Status.ERROR)]
     troubles = errors + [(trouble.where, trouble.text) for trouble in report.troubles]
     if troubles:
-        _heading(sheet, "Errors of mcpcheck itself", "not the peer's: what is below is incomplete")
+        _heading(sheet, "What mcpcheck could not do", "no verdict on the peer, and what is below is incomplete")
         for where, text in troubles:
             sheet.paragraph((where, "bold magenta"), f": {text}", indent=2, hang=2)
 
@@ -206,5 +206,5 @@ def _advice(report: Report) -> Iterator[str]:
     worst = worst_first([finding for finding in report.findings if not finding.known])
     if worst:
         yield f"`mcpcheck explain {worst[0].requirement.id}` says what the first one means and what it takes to hold it"
-    if not report.of(Status.PASSED) and not worst:
+    if not report.of(Status.PASSED) and not worst and not report.troubles:
         yield "nothing was judged: check that the target is the one you mean, and the selection not too narrow"

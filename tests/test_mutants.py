@@ -14,7 +14,7 @@ from mcpcheck.reference.server import Server
 from mcpcheck.scenarios.registry import scenarios
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import LEGACY, MODERN, REVISIONS
-from tests.support.conforming import broken, conform_in_memory, on_http, on_stdio
+from tests.support.conforming import Streaming, broken, conform_in_memory, on_http, on_stdio
 from tests.support.handshake import Judged, judged_in_a_session
 from tests.support.proof import Mutant, file_name, mutants
 
@@ -42,6 +42,10 @@ def target(mutant: Mutant, transport: str) -> Target:
     if transport == "http":
         return on_http(mutant.server, mutant.revisions)
     return on_stdio(mutant.server, mutant.revisions)  # type: ignore[arg-type]
+
+
+def in_streams(revisions: Sequence[str]) -> Target:
+    return on_http(Streaming, revisions)
 
 
 def suspect(report: Report) -> set[str]:
@@ -86,7 +90,7 @@ def test_the_reference_is_clean_in_a_legacy_session(opened: type[Target], revisi
 
 
 @pytest.mark.parametrize("revisions", [REVISIONS, (MODERN,)], ids=["all revisions", "modern only"])
-@pytest.mark.parametrize("opened", [on_stdio, on_http], ids=["stdio", "http"])
+@pytest.mark.parametrize("opened", [on_stdio, on_http, in_streams], ids=["stdio", "http", "http in streams"])
 def test_the_reference_is_clean(opened: type[Target], revisions: Sequence[str]) -> None:
     report = conform_in_memory(opened(revisions=revisions))  # type: ignore[call-arg]
     assert not report.findings

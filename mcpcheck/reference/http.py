@@ -53,6 +53,8 @@ class HttpServer(Headers, LegacyHttp, SseHttp):
     """One MCP endpoint. ``hosts`` are the names under which it may be addressed; None lets every name in."""
 
     server_class: type[Server] = Server
+    prefers_streams = False
+    """Whether answers come as streams wherever a client takes them, and not only where there is more to say."""
 
     def __init__(
         self,
@@ -284,7 +286,8 @@ class HttpServer(Headers, LegacyHttp, SseHttp):
         """A stream for the answer, where there is more to say than the answer; None for plain JSON."""
         if not accepts(head, "text/event-stream") or call.refusal is not None:
             return None
-        wanted = call.progress_token is not None or call.log_level is not None or not accepts(head, JSON[1])
+        asked_for = call.progress_token is not None or call.log_level is not None or not accepts(head, JSON[1])
+        wanted = asked_for or self.prefers_streams
         return Stream(call=call) if wanted or not call.answered else None
 
     def json_reply(self, status: int, data: bytes) -> HttpReply:

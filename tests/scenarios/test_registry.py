@@ -1,12 +1,19 @@
 """Scenarios: each tells its story, has a name of its own, and exercises what the catalogue holds."""
 
+from collections import defaultdict
+from functools import partial
+
 import pytest
 
 from mcpcheck.catalogue.load import load
+from mcpcheck.conform import Conform
+from mcpcheck.lab import Lab
+from mcpcheck.peer import Peer
+from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Scenario, scenario, scenarios
 from mcpcheck.verdict import Status
 from mcpcheck.wire.protocol import MODERN, REVISIONS
-from tests.support.conforming import conform_in_memory, on_http, on_stdio
+from tests.support.conforming import Streaming, conform_in_memory, on_http, on_stdio
 
 TRANSPORTS = ("stdio", "http")
 
@@ -61,9 +68,30 @@ def test_all_that_scenarios_exercise_gets_a_verdict_on_the_reference(transport: 
     assert exercised - held == lacking, "they take a server without some capability"
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
-def test_nothing_is_untestable_on_the_reference(transport: str) -> None:
-    opened = {"stdio": on_stdio, "http": on_http}[transport]
-    reports = [conform_in_memory(opened(revisions=revisions)) for revisions in (REVISIONS, (MODERN,))]
+@pytest.mark.parametrize("served", ["stdio", "http", "http in streams"])
+def test_nothing_is_untestable_on_the_reference(served: str) -> None:
+    target = {"stdio": on_stdio, "http": on_http, "http in streams": partial(on_http, Streaming)}[served]
+    reports = [conform_in_memory(target(revisions=revisions)) for revisions in (REVISIONS, (MODERN,))]
     untestable = [{result.requirement.id for result in report.of(Status.UNTESTABLE)} for report in reports]
     assert untestable[0] & untestable[1] == set()
+
+
+def test_a_scenario_names_every_fixture_that_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, set[str]] = defaultdict(set)
+    scene = {"name": ""}
+    play, fixture = Conform.play, Lab.fixture
+
+    async def noted(self: Conform, found: Scenario, peer: Peer) -> bool:
+        scene["name"] = found.name
+        return await play(self, found, peer)
+
+    def noting(self: Lab, role: str) -> Fixture:
+        asked[scene["name"]].add(role)
+        return fixture(self, role)
+
+    monkeypatch.setattr(Conform, "play", noted)
+    monkeypatch.setattr(Conform, "ready", lambda self, found: True)
+    monkeypatch.setattr(Lab, "fixture", noting)
+    conform_in_memory(on_stdio())
+    for story in scenarios("server"):
+        assert asked[story.name] <= {*story.needs, *story.any_of, *story.also}, story.name

@@ -24,6 +24,12 @@ def on_stdio(server: type[Server] = Server, revisions: Sequence[str] = REVISIONS
     return Target("stdio", server.__name__, opened, "--demo")
 
 
+class Streaming(HttpServer):
+    """The reference, with every answer as an event stream."""
+
+    prefers_streams = True
+
+
 def on_http(server: type[Server] | type[HttpServer] = Server, revisions: Sequence[str] = REVISIONS) -> Target:
     """One server behind every connection."""
     endpoint = server(revisions=revisions) if issubclass(server, HttpServer) else HttpServer(server, revisions)

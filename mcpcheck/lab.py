@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
+
 from mcpcheck.arguments import fitting
 from mcpcheck.engine import Engine
 from mcpcheck.peer import Peer
@@ -93,6 +95,7 @@ class Lab:
     finished: list[Peer] = field(default_factory=list)
     insists: bool = False  # what is put off because of the load is sent again
     exhausted: bool = False  # that was of no use: the server wants to be left alone
+    counting: anyio.Lock = field(default_factory=anyio.Lock)  # held by who has the server count, as it has one count
 
     @asynccontextmanager
     async def connect(self, name: str, scenario: str = "", *, as_other: bool = False) -> AsyncIterator[Peer]:

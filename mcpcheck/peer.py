@@ -259,20 +259,20 @@ class Peer:
 
         ``headers`` replace a header or, where None, remove it; ``more_headers`` are added, spelled as given.
         """
-        before = self.frame
         if self.kind == "stdio":
             record = await self.transport.send_line(data, end)
             return Reply(record.n, self._calls.get(record.n))
         fields = (*self._headers(message, data, headers or {}), *(more_headers or {}).items())
-        reply = Reply(before)
+        reply = Reply(self.frame)
         await self._send_http(reply, RequestHead(http_method, self._path(), fields), data)
         return reply
 
     async def _send_http(self, reply: Reply, head: RequestHead, data: bytes) -> None:
         """Send a request over HTTP; the reply is about this one from now on."""
-        before = self.frame
-        reply.exchange = await self.transport.send_http(head, data)
-        reply.frame = before + (2 if data else 1)
+        exchange = reply.exchange = await self.transport.send_http(head, data)
+        # what came on other exchanges meanwhile, or at once on this one, stands before and behind it
+        sent = (r.n for r in reversed(self.transport.log.records) if r.exchange == exchange and r.dir is Dir.C2S)
+        reply.frame = next(sent)
         reply.call = self._calls.get(reply.frame)
         self._sent[reply.exchange] = (head, data, self._declared)
 

@@ -6,6 +6,7 @@ import pytest
 from click.testing import Result
 
 from mcpcheck.catalogue.load import load
+from mcpcheck.roles import roles
 from mcpcheck.rules.registry import rules
 from mcpcheck.scenarios.registry import scenarios
 
@@ -48,3 +49,20 @@ def test_a_mistyped_id_gets_the_nearest(run: Run, typed: str, meant: str) -> Non
 
 def test_an_id_like_nothing_says_where_to_look(run: Run) -> None:
     assert "mcpcheck spec" in run("explain", "qqqqqqqq").stderr
+
+
+def test_a_fixture_says_what_to_add_and_what_that_tests(run: Run) -> None:
+    told = " ".join(run("explain", "fixture.tool.slow").stdout.split())
+    assert "reports progress at each step" in told
+    assert "found as count_slowly" in told
+    assert '"tool.slow" = "my_tool"' in told
+    assert "cancellation.cancelled_work_stops" in told
+    assert "cancel.server.stop" in told
+
+
+def test_all_fixtures_are_listed_and_a_mistyped_one_brings_what_is_near(run: Run) -> None:
+    listed = run("explain", "fixture").stdout
+    assert listed.count("fixture.") == len(roles())
+    wrong = run("explain", "fixture.tool.elicit")
+    assert wrong.exit_code == 2
+    assert "did you mean fixture.tool.elicits" in wrong.stderr

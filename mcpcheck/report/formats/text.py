@@ -81,7 +81,7 @@ def _troubles(sheet: Sheet, report: Report) -> None:
     errors = [(result.requirement.id, result.note or "no reason given") for result in report.of(Status.ERROR)]
     troubles = errors + [(trouble.where, trouble.text) for trouble in report.troubles]
     if troubles:
-        _heading(sheet, "What mcpcheck could not do", "no verdict on the peer, and what is below is incomplete")
+        _heading(sheet, "What mcpcheck could not do", "what is below is incomplete")
         for where, text in troubles:
             sheet.paragraph((where, "bold magenta"), f": {text}", indent=2, hang=2)
 

@@ -13,7 +13,7 @@ from mcpcheck.arguments import fitting
 from mcpcheck.engine import Engine
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
-from mcpcheck.roles import Fixture, ToolPolicy, missing, roles
+from mcpcheck.roles import Fixture, ToolPolicy, known_arguments, missing, roles
 from mcpcheck.scenarios.registry import Scenario, Untestable
 from mcpcheck.transports.base import Limits, Log, Transport
 from mcpcheck.wire.protocol import MODERN, is_modern
@@ -69,6 +69,7 @@ class Inventory:
     templates: list[dict[str, Any]] = field(default_factory=list)
     roles: dict[str, Fixture] = field(default_factory=dict)
     slow: set[str] = field(default_factory=set)  # the names of what left the survey waiting
+    drops: bool = False  # what is no valid message is left without an answer
     legacy: str | None = None  # the revision that initialize gave on a connection of its own, if it did
     legacy_told: str = ""  # what initialize was answered with, in a phrase
     legacy_offer: str = ""  # who the server is in that era, and what it offers there
@@ -142,6 +143,10 @@ class Lab:
             return dict(self.arguments[name])
         return fitting(tool.get("inputSchema"))
 
+    def known_arguments(self, kind: str, name: str) -> dict[str, Any]:
+        """The arguments for a prompt, or the variables of a template, that are known: the user's, or a fixture's."""
+        return dict(self.arguments.get(name) or known_arguments(kind, name))
+
     def ready(self, scenario: Scenario) -> None:
         """Untestable where a scenario would find nothing to test, which it need not open a connection for."""
         scenario.when(self)
@@ -179,7 +184,7 @@ class Lab:
         """What the server lists of a role's kind, and the member that names one."""
         kind = role.partition(".")[0]
         offered: list[dict[str, Any]] = getattr(self.inventory, f"{kind}s")
-        return offered, "uri" if kind == "resource" else "name"
+        return offered, {"resource": "uri", "template": "uriTemplate"}.get(kind, "name")
 
     def _by_name(self, role: str) -> Fixture | None:
         kind = role.partition(".")[0]

@@ -1,20 +1,35 @@
 """Fixtures by role: what a scenario may ask a server for, and where it is found (specs/fixtures.toml)."""
 
+import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
+from urllib.parse import quote
 
 from mcpcheck.catalogue.place import specs_root
 from mcpcheck.scenarios.registry import Untestable
 
-METHODS: Final = {"tool": "tools/call", "prompt": "prompts/get", "resource": "resources/read"}
+METHODS: Final = {
+    "tool": "tools/call",
+    "prompt": "prompts/get",
+    "resource": "resources/read",
+    "template": "resources/read",
+}
+MADE_FOR_TESTS: Final = ("test_", "json_schema_2020_12_")
+"""How the names of tools begin that nobody has by chance."""
+_VARIABLE = re.compile(r"\{([A-Za-z0-9_]+)\}")
+
+
+def expand(template: str, arguments: Mapping[str, Any]) -> str:
+    """The URI that a template of simple variables makes of their values."""
+    return _VARIABLE.sub(lambda match: quote(str(arguments.get(match[1], "")), safe=""), template)
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Something that a server may offer, the official suite's names for it, and how to describe it to an author.
+    """Something that a server may offer, the names by which it is known, and how to describe it to an author.
 
     ``arguments`` are what it is used with.
     """
@@ -23,6 +38,10 @@ class Role:
     names: tuple[str, ...]
     says: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        return self.name.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +64,7 @@ class Fixture:
     def params(self) -> dict[str, Any]:
         """The params of the request, without _meta."""
         if self.method == "resources/read":
-            return {"uri": self.name}
+            return {"uri": expand(self.name, self.arguments) if self.role.startswith("template.") else self.name}
         return {"name": self.name, "arguments": dict(self.arguments)}
 
 
@@ -65,7 +84,7 @@ def roles() -> dict[str, Role]:
 class ToolPolicy:
     """Which tools may be called: ``none``, ``read-only`` (those that say readOnlyHint), ``all``, or these names.
 
-    Tools whose names are the official suite's fixtures are made to be called, and always may be, but for ``none``.
+    Tools that bear the names of fixtures are made to be called, and always may be, but for ``none``.
     """
 
     mode: str = "read-only"
@@ -82,7 +101,7 @@ class ToolPolicy:
         name = tool.get("name")
         if self.mode == "none":
             return False
-        if self.mode == "all" or name in self.names or name in _official_names():
+        if self.mode == "all" or name in self.names or name in _made_for_tests():
             return True
         annotations = tool.get("annotations")
         read_only = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
@@ -96,8 +115,21 @@ class ToolPolicy:
 
 
 @cache
-def _official_names() -> Collection[str]:
-    return frozenset(name for role in roles().values() for name in role.names)
+def _made_for_tests() -> Collection[str]:
+    names = frozenset(name for role in roles().values() for name in role.names)
+    return frozenset(name for name in names if name.startswith(MADE_FOR_TESTS))
+
+
+@cache
+def is_known(kind: str, name: str) -> bool:
+    """Whether a name is that of a fixture, whose role needs no finding."""
+    return any(role.kind == kind and name in role.names for role in roles().values())
+
+
+@cache
+def known_arguments(kind: str, name: str) -> Mapping[str, Any]:
+    """What a prompt or template that bears the name of a fixture is used with; nothing where it bears none."""
+    return next((role.arguments for role in roles().values() if role.kind == kind and name in role.names), {})
 
 
 def missing(role: str, slow: Collection[str] = ()) -> Untestable:

@@ -10,7 +10,7 @@ from mcpcheck.errors import PeerUnavailable
 from mcpcheck.lab import Inventory, Lab
 from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer, Voice
 from mcpcheck.reply import Reply
-from mcpcheck.roles import Fixture
+from mcpcheck.roles import Fixture, is_known
 from mcpcheck.scenarios.registry import Abandoned, Unreadable, Untestable
 from mcpcheck.wire.protocol import LEGACY, is_modern
 from mcpcheck.wire.record import Dir, Kind
@@ -205,6 +205,8 @@ async def _find_roles(peer: Peer) -> None:
         if not any(isinstance(a, dict) and a.get("required") for a in prompt.get("arguments") or [])
     ]
     for fixture in tried:
+        if is_known(fixture.role.partition(".")[0], fixture.name):
+            continue
         await _try_role(peer, fixture)
         if not peer.transport.alive or len(lab.inventory.slow) >= SLOW:
             return

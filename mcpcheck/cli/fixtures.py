@@ -25,14 +25,13 @@ def explain(sheet: Sheet, name: str) -> None:
 
 
 def _one(sheet: Sheet, role: Role) -> None:
-    kind = role.name.partition(".")[0]
     sheet.line((f"fixture.{role.name}", "bold"))
     sheet.paragraph(f"{role.says[0].upper()}{role.says[1:]}.", indent=2)
     sheet.line()
     sheet.field("found as", ", ".join(role.names), indent=0)
     if role.arguments:
         sheet.field("used with", json.dumps(dict(role.arguments)), indent=0)
-    mine = '"test://mine"' if kind == "resource" else f'"my_{kind}"'
+    mine = {"resource": '"test://mine"', "template": '"test://mine/{id}"'}.get(role.kind, f'"my_{role.kind}"')
     sheet.field("or yours", f'in mcpcheck.toml, under [fixtures]: "{role.name}" = {mine}', indent=0, wrap=False)
     sheet.line()
     for number, story in enumerate(used_by(role.name)):

@@ -8,6 +8,7 @@ from mcpcheck.peer import ALL_CAPABILITIES, Peer
 from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture
 from mcpcheck.scenarios.registry import Untestable, scenario
+from mcpcheck.scenarios.server.capability import offered
 from mcpcheck.scenarios.server.mrtr import ELICITING, asking, first_round, judge_copes, retry
 from mcpcheck.wire.protocol import MISSING_CLIENT_CAPABILITY
 
@@ -44,6 +45,36 @@ async def empty_capability_is_for_forms(peer: Peer) -> None:
     reply = await peer.ask(fixture.method, fixture.params, capabilities=FORM_ONLY)
     pages = [request for request in requests(reply).values() if params(request).get("mode") == "url"]
     peer.check(id, not pages, reply, "no page is to be visited, since an empty capability stands for forms alone")
+
+
+QUESTIONS = (
+    "tool.elicits",
+    "tool.elicits-with-message",
+    "tool.elicits-with-defaults",
+    "tool.elicits-with-choices",
+    "tool.elicits-url",
+    "tool.samples-with-prompt",
+)
+
+
+@scenario(
+    exercises=[
+        "elicit.request.message-present",
+        "elicit.mode.valid-value",
+        "elicit.form.requested-schema-present",
+        "elicit.form.schema-flat",
+        "elicit.form.default-fits-type",
+        "elicit.url.url-present",
+        "elicit.url.url-valid",
+        "sampling.request.shape",
+    ],
+    any_of=QUESTIONS,
+)
+async def questions_of_every_kind(peer: Peer) -> None:
+    """Has the server ask with forms that have defaults and choices, for a visit to a page, and for a sample."""
+    peer.voice.capabilities = ALL_CAPABILITIES
+    for fixture in offered(peer, *QUESTIONS):
+        await peer.ask(fixture.method, fixture.params)
 
 
 @scenario(exercises=["elicit.form.content-validated-by-server"], any_of=ELICITING)

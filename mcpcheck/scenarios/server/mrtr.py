@@ -11,6 +11,7 @@ from mcpcheck.scenarios.server.capability import ASKING, offered
 
 ELICITING = ("tool.elicits", "prompt.elicits", "resource.elicits", "tool.state")
 ASKING_ROLES = (*ASKING, "tool.state", "tool.multiple")
+EVERY_ROLE = (*ASKING_ROLES, "tool.rounds", "tool.tampered", "tool.capabilities", "tool.streams")
 NOT_HERE = {
     "server/discover": None,
     "tools/list": "tools",
@@ -63,11 +64,11 @@ async def to_the_end(peer: Peer, fixture: Fixture, reply: Reply, rounds: int = 1
         "base.pattern.server-no-requests",
         "caching.hints.not-on-input-required",
     ],
-    any_of=(*ASKING_ROLES, "tool.rounds", "tool.tampered", "tool.capabilities"),
+    any_of=EVERY_ROLE,
 )
 async def round_trips(peer: Peer) -> None:
     """Uses everything that asks for input, answers, and retries under a new id until the result is complete."""
-    fixtures = offered(peer, *ASKING_ROLES, "tool.rounds", "tool.tampered", "tool.capabilities")
+    fixtures = offered(peer, *EVERY_ROLE)
     if not fixtures:
         peer.lab.fixture("tool.elicits")
     for fixture in {(f.method, f.name): f for f in fixtures}.values():

@@ -69,7 +69,8 @@ AT_MOST = 10
         "prompts.content.embedded-uri",
         "prompts.content.embedded-mime-type",
         "prompts.content.embedded-data",
-    ]
+    ],
+    also=["prompt.plain", "prompt.arguments", "prompt.embeds", "prompt.image"],
 )
 async def listed_prompts_are_got(peer: Peer) -> None:
     """Gets the listed prompts with a value for every argument: the rules judge the messages."""
@@ -77,6 +78,9 @@ async def listed_prompts_are_got(peer: Peer) -> None:
     resources = [str(resource.get("uri")) for resource in peer.lab.inventory.resources]
     uri = (resources or ["https://example.com/mcpcheck"])[0]
     for prompt in peer.lab.inventory.prompts[:AT_MOST]:
+        name = str(prompt.get("name"))
         names = [str(entry.get("name")) for entry in arguments(prompt)]
-        given = {name: uri if "uri" in name.lower() else "mcpcheck" for name in names}
-        await peer.ask("prompts/get", {"name": str(prompt.get("name")), "arguments": given})
+        made = {each: uri if "uri" in each.lower() else "mcpcheck" for each in names}
+        known = peer.lab.known_arguments("prompt", name)
+        given = made | {each: str(known[each]) for each in names if each in known}
+        await peer.ask("prompts/get", {"name": name, "arguments": given})

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
+from mcpcheck.roles import expand
 from mcpcheck.scenarios.registry import Untestable, scenario
 from mcpcheck.scenarios.server.errors import needs
 from mcpcheck.wire.protocol import INTERNAL_ERROR
@@ -30,7 +30,7 @@ async def resource_fails(peer: Peer) -> None:
     peer.check("resources.read.internal-error-code", reply.code == INTERNAL_ERROR, reply, "error -32603")
 
 
-@scenario(exercises=["resources.template.uniform-mime-type"])
+@scenario(exercises=["resources.template.uniform-mime-type"], also=["template.fills"])
 async def templates_keep_their_type(peer: Peer) -> None:
     """Reads resources of templates that name a MIME type, by values that the server completes: all are of that type."""
     needs(peer, "resources")
@@ -58,7 +58,10 @@ def essence(mime_type: str) -> str:
 
 
 async def expanded(peer: Peer, template: str) -> list[str]:
-    """Two URIs of a template with one simple variable, by completion."""
+    """Two URIs of a template with one simple variable, by completion; or that of known values."""
+    known = peer.lab.known_arguments("template", template)
+    if known:
+        return [expand(template, known)]
     names = _SIMPLE.findall(template)
     if len(names) != 1 or "{" in _SIMPLE.sub("", template) or not peer.lab.declares("completions"):
         return []
@@ -66,7 +69,7 @@ async def expanded(peer: Peer, template: str) -> list[str]:
     completion = (await peer.ask("completion/complete", params)).result or {}
     values = completion["completion"].get("values") if isinstance(completion.get("completion"), dict) else None
     good = [value for value in values if isinstance(value, str) and value] if isinstance(values, list) else []
-    return [_SIMPLE.sub(quote(value, safe=""), template) for value in good[:2]]
+    return [expand(template, {names[0]: value}) for value in good[:2]]
 
 
 @scenario(exercises=["resources.security.validates-uris"])

@@ -6,11 +6,15 @@ from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.scenarios.registry import scenario
 from mcpcheck.scenarios.server.errors import needs_discovery
-from mcpcheck.wire.event import Answer
+from mcpcheck.wire.event import Answer, Event
 from mcpcheck.wire.protocol import CLIENT_CAPABILITIES, HEADER_MISMATCH, PROTOCOL_VERSION
 
 OWN = ("base", "stdio", "http", "versioning", "tools", "cancel")
 """The areas under which a deliberately malformed message of ours may break rules."""
+
+
+OVERTAKEN = 0.3
+"""Seconds by which the fence's answer may overtake another."""
 
 
 @scenario(exercises=["base.result.id-match", "base.response.one-per-request"])
@@ -78,12 +82,17 @@ async def malformed(peer: Peer, data: bytes, like: Any = None) -> Reply:
         await peer.fence()
         return reply
     fence = await peer.fence()
-    loose = [
-        event for event in peer.heard_since(reply.frame) if isinstance(event, Answer) and event is not fence.answer
-    ]
+
+    def loose() -> list[Event]:
+        heard = peer.heard_since(reply.frame)
+        return [event for event in heard if isinstance(event, Answer) and event is not fence.answer]
+
     if reply.answer is None:
-        reply.events = list(loose)
-        reply.ended = "" if loose else "no answer before the fence's"
+        inventory = peer.lab.inventory
+        if not loose() and not inventory.drops:  # it may have been overtaken
+            inventory.drops = not await peer.until(lambda: bool(loose()), OVERTAKEN)
+        reply.events = loose()
+        reply.ended = "" if reply.events else "no answer before the fence's"
     return reply
 
 

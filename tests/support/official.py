@@ -61,6 +61,13 @@ def suite() -> tuple[str, str]:
     return str(node), str(modules / "@modelcontextprotocol" / "conformance" / "dist" / "index.js")
 
 
+def required() -> set[str]:
+    """The scenarios against servers that conformance to the revision takes."""
+    lists = (Path(suite()[1]).parents[1] / "requirements" / f"{REVISION}.yaml").read_text(encoding="utf-8")
+    own = lists[lists.index("\nserver:\n") :].partition("\n\n")[0]
+    return {line.removeprefix("  - ") for line in own.splitlines() if line.startswith("  - ")}
+
+
 def judge(url: str, out: Path) -> Said:
     """Run the scenarios that the revision requires against a server; ``out`` is a folder for the results."""
     command = (*suite(), "server", "--url", url, "--requirements", REVISION, "-o", str(out))
@@ -71,6 +78,7 @@ def judge(url: str, out: Path) -> Said:
         if not scenario.startswith(EXTENSIONS):
             found = checks.setdefault(scenario, defaultdict(set))
             for check in json.loads(file.read_text(encoding="utf-8")):
-                found[check["id"]].add(check["status"])
+                lacking = (check.get("details") or {}).get("untestable") is True
+                found[check["id"]].add("UNTESTABLE" if lacking else check["status"])
     assert checks, done.stdout[-2000:] + done.stderr[-2000:]
     return Said(done.returncode, done.stdout[-3000:], checks)

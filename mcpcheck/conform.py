@@ -3,29 +3,26 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 
 from mcpcheck import __version__
-from mcpcheck.catalogue.load import Catalogue, load
-from mcpcheck.catalogue.requirement import Requirement
-from mcpcheck.catalogue.unproved import unproved
-from mcpcheck.engine import judgeable
-from mcpcheck.errors import PeerUnavailable, UsageError, bug
+from mcpcheck.errors import PeerUnavailable, bug
 from mcpcheck.lab import Lab, Target
 from mcpcheck.ledger import Ledger
+from mcpcheck.older import Older, look
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.report.curl import curl
 from mcpcheck.roles import Fixture, ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
+from mcpcheck.scope import covered, in_scope, why_not
 from mcpcheck.survey import LegacyOnly, open_modern, surveyed
 from mcpcheck.transports.base import Limits
 from mcpcheck.verdict import Outcome, Report, SessionInfo, Trouble, Verdict
-from mcpcheck.wire.protocol import MODERN
 
 Progress = Callable[[int, int, str], None]
 SILENCES = 3
@@ -48,35 +45,9 @@ class Plan:
     save: Path | None = None
     options: str = ""  # the options that a reproducing command has to repeat
 
-    def considered(self, catalogue: Catalogue, transport: str) -> frozenset[str]:
-        """The ids that such a run speaks of: all that a server owes and that shows from outside."""
-        able = frozenset(id for id, one in catalogue.items() if one.observable and _concerns(one, transport))
-        chosen = catalogue.select(self.only) & able if self.only else able
-        if self.only and not chosen & covered():
-            named = ", ".join(self.only)
-            raise UsageError(f"nothing under {named} is checked on a server over {transport} in this version")
-        return chosen - (catalogue.select(self.skip) if self.skip else frozenset())
-
-
-@cache
-def covered() -> frozenset[str]:
-    """The ids that some rule judges or some scenario against a server exercises."""
-    return judgeable() | {id for found in scenarios("server") for id in found.exercises}
-
-
-def why_not(id: str) -> str:
-    """Why a requirement was not exercised, where nothing came of it."""
-    if id not in covered():
-        return unproved().get(id) or "no check of this version covers it"
-    able = [found.name for found in scenarios("server") if id in found.exercises]
-    told = f"; {', '.join(able)} found nothing that does" if able else ""
-    return f"nothing in this run speaks of it{told}"
-
-
-def _concerns(requirement: Requirement, transport: str) -> bool:
-    return (
-        requirement.role in {"server", "both"} and MODERN in requirement.revisions and requirement.holds_on(transport)
-    )
+    def considered(self, transport: str) -> frozenset[str]:
+        """The ids that such a run speaks of; UsageError where nothing that the plan selects can be tested."""
+        return in_scope(self.only, self.skip, transport)
 
 
 def chosen_scenarios(plan: Plan, considered: Collection[str], transport: str) -> list[Scenario]:
@@ -108,13 +79,14 @@ class Conform:
             insists=True,
         )
         self.plan = plan
-        self.considered = plan.considered(load(), target.kind)
+        self.considered = plan.considered(target.kind)
         self.scenarios = chosen_scenarios(plan, self.considered, target.kind)
         self.troubles: list[Trouble] = []
         self.lost: list[Verdict] = []  # on what was not tried
-        self.legacy_only = False
+        self.older: Older | None = None  # what is known of a server of the handshake era alone
         self.silent = 0
         self.done = 0
+        self.findings: set[str] = set()  # the ids of what did not hold so far
         self._progress = progress
         self._shared: Peer | None = None
         self._shared_exit: AsyncExitStack | None = None
@@ -138,14 +110,9 @@ class Conform:
                     self._shared = opening  # it ends with the survey
                 await self._run_all()
         except LegacyOnly as found:
-            self.legacy_only = True
+            self.older = await look(self.lab, str(found))
             self.considered = frozenset()
-            self._trouble(
-                "survey",
-                f"the server speaks only the legacy revisions: initialize is served, in {found}, and server/discover "
-                f"is not. It is {self.lab.inventory.legacy_offer}. conform tests servers of {MODERN}; record a session "
-                "of this one with `mcpcheck tap`, and `mcpcheck lint` judges it by its own revision.",
-            )
+            self._trouble("survey", self.older.text)
         except Abandoned as ended:
             self._trouble("survey", f"the server stopped answering: {ended}")
         except Untestable as lacking:
@@ -211,6 +178,7 @@ class Conform:
 
         False where the connection is not fit for another one.
         """
+        self._tell(found.name)
         voice = replace(peer.voice)
         before = len(peer.verdicts)
         missing, fit = "", True
@@ -237,6 +205,7 @@ class Conform:
         finally:
             peer.voice = voice
         judged = {verdict.requirement for verdict in peer.verdicts[before:]}
+        self.findings |= {verdict.requirement for verdict in peer.verdicts[before:] if verdict.is_finding}
         for id in found.exercises if missing else ():
             if id not in judged:
                 peer.untestable(id, missing)
@@ -268,18 +237,26 @@ class Conform:
 
     def _count(self, found: Scenario) -> None:
         self.done += 1
-        self._progress(self.done, len(self.scenarios), found.name)
+        self._tell(found.name)
+
+    def _tell(self, name: str) -> None:
+        """Say how far the run is."""
+        number = len(self.findings & self.considered)
+        so_far = f"{number} finding{'s' if number > 1 else ''} so far" if number else "no finding so far"
+        self._progress(self.done, len(self.scenarios), f"{so_far}, {name}")
 
     def gather(self, ledger: Ledger) -> None:
         """All that the peers and the rules said goes into a ledger; a fault of ours is an error, not the peer's."""
-        ledger.curl = lambda verdict, records: curl(verdict.frames, records, self.base) if self.base else ""
+        if self.base:
+            sends = partial(curl, base=self.base, insecure="--insecure" in self.plan.options)
+            ledger.curl = lambda verdict, records: sends(verdict.frames, records)
         for id in self.considered:
-            ledger.note(id, why_not(id))
+            ledger.note(id, why_not(id, self.lab.target.kind))
         for trouble in self.troubles:
             ledger.trouble(trouble.where, trouble.text)
         for verdict in self.lost:
             ledger.add(verdict)
-        for peer in [] if self.legacy_only else self.lab.finished:  # an old server's word to new requests is no fault
+        for peer in [] if self.older else self.lab.finished:  # an old server's word to new requests is no fault
             name = self.session_name(peer)
             records = {record.n: record for record in peer.transport.log.records}
             for verdict in peer.verdicts:
@@ -307,7 +284,7 @@ class Conform:
             if self.plan.save is not None:
                 file = str(save(self.plan.save / f"{name}.ndjson", peer, self.lab.target))
             units = len(peer.transport.log.records)
-            found.append(SessionInfo(name, peer.kind, units, file, (self.lab.revision,)))
+            found.append(SessionInfo(name, peer.kind, units, file, () if self.older else (self.lab.revision,)))
         return found
 
 
@@ -342,13 +319,14 @@ def joined(runs: Sequence[Conform], **head: Any) -> Report:
     for each in runs:
         each.gather(ledger)
     sessions = tuple(info for each in runs for info in each.sessions())
+    older = runs[0].older
     transports = " and ".join(dict.fromkeys(each.lab.target.kind for each in runs))
     return ledger.report(
         title="conform",
         target=runs[0].lab.target.name,
         sessions=sessions,
         strict=runs[0].plan.strict,
-        extra={"transport": transports, "revision": runs[0].lab.revision},
+        extra={"transport": transports, **(older.head if older else {"revision": runs[0].lab.revision})},
         next_steps=next_steps(runs),
         **head,
     )
@@ -357,6 +335,8 @@ def joined(runs: Sequence[Conform], **head: Any) -> Report:
 def next_steps(runs: Sequence[Conform]) -> tuple[str, ...]:
     """What a user can do now."""
     first = runs[0]
+    if first.older is not None:
+        return first.older.next_steps(first.lab.target.words)
     steps = []
     forbidden = [tool for tool in first.lab.inventory.tools if not first.plan.policy.allows(tool)]
     if forbidden and first.plan.policy.mode != "none":
@@ -367,6 +347,7 @@ def next_steps(runs: Sequence[Conform]) -> tuple[str, ...]:
             else f"{len(forbidden)} tools were not called; if they do"
         )
         steps.append(f"{said} no harm, add --tools all, or --tools {names}")
+    steps.append("add --report verdicts to see every requirement on a line, with its verdict and why")
     if first.plan.save is None:
         steps.append("add --save DIR to keep every session, then read one with `mcpcheck lint`")
     return tuple(steps)

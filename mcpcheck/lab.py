@@ -72,7 +72,6 @@ class Inventory:
     drops: bool = False  # what is no valid message is left without an answer
     legacy: str | None = None  # the revision that initialize gave on a connection of its own, if it did
     legacy_told: str = ""  # what initialize was answered with, in a phrase
-    legacy_offer: str = ""  # who the server is in that era, and what it offers there
 
     @property
     def legacy_versions(self) -> list[str]:

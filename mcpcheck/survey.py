@@ -134,16 +134,6 @@ async def _ask_legacy(lab: Lab) -> None:
         inventory.legacy_told = reply.told()
         version = reply.result.get("protocolVersion") if reply.result is not None else None
         inventory.legacy = version if isinstance(version, str) and not is_modern(version) else None
-        inventory.legacy_offer = _offer(reply.result or {})
-
-
-def _offer(result: dict[str, Any]) -> str:
-    """What the result of initialize says of a server, in a phrase."""
-    info, capabilities = result.get("serverInfo"), result.get("capabilities")
-    info = info if isinstance(info, dict) else {}
-    who = " ".join(str(info[key]) for key in ("name", "version") if info.get(key))
-    offers = ", ".join(sorted(capabilities)) if isinstance(capabilities, dict) and capabilities else "nothing"
-    return f"{who or 'a server without a name'}, which offers {offers}"
 
 
 def initialize_params(version: str) -> dict[str, Any]:

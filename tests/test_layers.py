@@ -32,6 +32,7 @@ SHELL = [
     "lint",
     "scenarios.registry",  # the decorator and its exceptions: what peers raise stands below them
     "roles",
+    "config",
     "arguments",
     "inputs",
     "reply",
@@ -41,6 +42,8 @@ SHELL = [
     "lab",
     "survey",
     "scenarios",
+    "scope",
+    "older",
     "conform",
     "conform_client",
     "live",

@@ -6,7 +6,7 @@ import ssl
 import sys
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,12 +17,14 @@ import click
 
 from mcpcheck import __version__
 from mcpcheck.cli import output
+from mcpcheck.cli.progress import quiet_option, showing
 from mcpcheck.config import Config, find, load
 from mcpcheck.errors import UsageError
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import MODERN
 
 DEMO = [sys.executable, "-m", "mcpcheck.reference"]
+USUAL = 5.0
 OTHER_USER = (("Authorization", "Bearer mcpcheck-demo-other-user"),)
 MODERN_ONLY = (
     "http.compat",
@@ -73,9 +75,10 @@ Examples:
 )
 @click.option("--insecure", is_flag=True, help="HTTPS: do not check the server's certificate.")
 @click.option(
-    "--timeout", type=click.FloatRange(min=0.05), default=5.0, show_default=True, help="Seconds for an answer."
+    "--timeout", type=click.FloatRange(min=0.05), default=USUAL, show_default=True, help="Seconds for an answer."
 )
 @click.option("--list", "only_list", is_flag=True, help="Print what would run, and stop.")
+@quiet_option
 @output.report_option
 def command(
     target: tuple[str, ...], demo: bool, only_list: bool, reports: tuple[output.Sink, ...], **options: Any
@@ -126,6 +129,8 @@ def plan_of(options: dict[str, Any]) -> Any:
     repeated = [f"--config {shlex.quote(str(options['config']))}"] if options["config"] else []
     repeated += [f"--tools {shlex.quote(options['tools'])}"] if options["tools"] else []
     repeated += [f"--arguments {shlex.quote(given)}" for given in options["given"]]
+    repeated += [f"--timeout {timeout:g}"] if timeout != USUAL else []
+    repeated += ["--insecure"] if options["insecure"] else []
     headers = tuple(header_of(text) for text in options["headers"])
     others = tuple(header_of(text) for text in options["other_headers"])
     repeated += [f"--header {shlex.quote(f'{name}: ...')}" for name, _ in headers]  # the value may be a secret
@@ -192,7 +197,8 @@ def run_one(words: Sequence[str], options: dict[str, Any]) -> Report:
     """One target, one report."""
     from mcpcheck.conform import Conform
 
-    return run([Conform(target_of(words, options), plan_of(options), output.progress())])
+    with showing(options["quiet"]) as progress:
+        return run([Conform(target_of(words, options), plan_of(options), progress)])
 
 
 def run_demo(options: dict[str, Any]) -> Report:
@@ -202,16 +208,33 @@ def run_demo(options: dict[str, Any]) -> Report:
 
     plan = replace(plan_of(options), other_headers=OTHER_USER)
     alone = [*DEMO, "--spec", MODERN]
+    wanted = [("http", DEMO, plan, ""), ("stdio", DEMO, plan, "")]
+    if not plan.only:
+        less = replace(plan, only=MODERN_ONLY)
+        wanted += [("http", alone, less, "modern-"), ("stdio", alone, less, "modern-")]
+    kinds = speaking(plan, ["http", "stdio"])
     with ExitStack() as stack:
-        runs = [
-            Conform(demo_target(stack.enter_context(listening([*DEMO, "--http", "0"]))), plan, output.progress()),
-            Conform(demo_target(DEMO), plan, output.progress()),
-        ]
-        if not plan.only:
-            less = replace(plan, only=MODERN_ONLY)
-            address = stack.enter_context(listening([*alone, "--http", "0"]))
-            runs += [Conform(demo_target(each), less, output.progress(), "modern-") for each in (address, alone)]
+        progress = stack.enter_context(showing(options["quiet"]))
+        runs = []
+        for kind, words, chosen, label in wanted:
+            if kind in kinds:
+                where = stack.enter_context(listening([*words, "--http", "0"])) if kind == "http" else words
+                runs.append(Conform(demo_target(where), chosen, progress, label))
         return run(runs)
+
+
+def speaking(plan: Any, kinds: Iterable[str]) -> set[str]:
+    """The transports on which a plan has something to test; UsageError where it has nothing on any."""
+    able, refusals = set(), []
+    for kind in dict.fromkeys(kinds):
+        try:
+            plan.considered(kind)
+            able.add(kind)
+        except UsageError as error:
+            refusals.append(error)
+    if not able:
+        raise refusals[0]
+    return able
 
 
 def demo_target(where: str | Sequence[str]) -> Any:
@@ -243,12 +266,13 @@ def run(runs: Sequence[Any]) -> Report:
 
 def listing(words: Sequence[str], demo: bool, options: dict[str, Any]) -> None:
     """What would run: each scenario with its story and its requirements, then the requirements that rules judge."""
-    from mcpcheck.catalogue.load import load
     from mcpcheck.conform import chosen_scenarios
+    from mcpcheck.scope import covered, why_not
 
     kinds = ["stdio", "http"] if demo or not words else [target_of(words, options).kind]
     plan = plan_of(options)
-    considered = frozenset().union(*(plan.considered(load(), kind) for kind in kinds))
+    kinds = [kind for kind in kinds if kind in speaking(plan, kinds)]
+    considered = frozenset().union(*(plan.considered(kind) for kind in kinds))
     found = {each.name: each for kind in kinds for each in chosen_scenarios(plan, considered, kind)}
     exercised: set[str] = set()
     for name, each in sorted(found.items()):
@@ -258,5 +282,5 @@ def listing(words: Sequence[str], demo: bool, options: dict[str, Any]) -> None:
                 exercised.add(id)
                 click.echo(f"    {id}")
     for id in sorted(considered - exercised):
-        click.echo(f"{id}  (judged on all traffic)")
+        click.echo(f"{id}  ({'judged on all traffic' if id in covered() else why_not(id, kinds[0])})")
     click.echo(f"{len(found)} scenarios, {len(considered)} requirements")

@@ -11,6 +11,7 @@ import click
 from mcpcheck import __version__
 from mcpcheck.cli import output
 from mcpcheck.cli.conform import known
+from mcpcheck.cli.progress import quiet_option, showing
 from mcpcheck.errors import UsageError
 from mcpcheck.verdict import Report
 from mcpcheck.wire.protocol import REVISIONS
@@ -44,6 +45,7 @@ Examples:
     help="Seconds for one run of the client; twice as many where the server is silent.",
 )
 @click.option("--list", "only_list", is_flag=True, help="Print what would run, and stop.")
+@quiet_option
 @output.report_option
 def command(words: tuple[str, ...], only_list: bool, reports: tuple[output.Sink, ...], **options: Any) -> None:
     """Test a client of any language against the specification.
@@ -62,7 +64,7 @@ def command(words: tuple[str, ...], only_list: bool, reports: tuple[output.Sink,
     if only_list:
         listing(plan)
     else:
-        output.finish(known(run(words, plan), options["baseline"]), reports)
+        output.finish(known(run(words, plan, options["quiet"]), options["baseline"]), reports)
 
 
 def plan_of(words: tuple[str, ...], options: dict[str, Any]) -> Any:
@@ -85,7 +87,7 @@ def plan_of(words: tuple[str, ...], options: dict[str, Any]) -> Any:
     )
 
 
-def run(words: tuple[str, ...], plan: Any) -> Report:
+def run(words: tuple[str, ...], plan: Any, quiet: bool = False) -> Report:
     """Every scenario against one client, and the report."""
     import anyio
 
@@ -93,8 +95,9 @@ def run(words: tuple[str, ...], plan: Any) -> Report:
 
     begun = time.monotonic()
     started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    conform = ConformClient(as_command(words, plan.kind, plan.patience).play, plan, output.progress())
-    anyio.run(conform.run)
+    with showing(quiet) as progress:
+        conform = ConformClient(as_command(words, plan.kind, plan.patience).play, plan, progress)
+        anyio.run(conform.run)
     return conform.report(
         run=uuid.uuid4().hex[:12],
         started=started,

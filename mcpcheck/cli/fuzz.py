@@ -14,6 +14,7 @@ import click
 from mcpcheck import __version__
 from mcpcheck.cli import output
 from mcpcheck.cli.conform import header_of, target_of
+from mcpcheck.cli.progress import quiet_option, showing
 
 
 @click.command(
@@ -47,6 +48,7 @@ Examples:
 @click.option(
     "--save", type=click.Path(path_type=Path), metavar="DIR", help="Keep the sessions that fail as captures in DIR."
 )
+@quiet_option
 @output.report_option
 def command(target: tuple[str, ...], reports: tuple[output.Sink, ...], **options: Any) -> None:
     """Attack a server with generated messages and hold its invariants.
@@ -68,8 +70,9 @@ def run(words: tuple[str, ...], options: dict[str, Any]) -> Any:
     seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
     settings = Settings(seed, options["examples"], options["seconds"], plan_of(options))
     _keep_out_of_the_way()
-    campaign = Campaign(target_of(words, options), settings, output.progress())
-    campaign.run()
+    with showing(options["quiet"]) as progress:
+        campaign = Campaign(target_of(words, options), settings, progress)
+        campaign.run()
     seconds = round(time.monotonic() - begun, 2)
     return report_of(
         campaign, run=uuid.uuid4().hex[:12], started=started, tool=f"mcpcheck {__version__}", seconds=seconds

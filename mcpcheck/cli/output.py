@@ -28,13 +28,16 @@ class Sink:
 
 def report_option(function: F) -> F:
     """Adds ``--report FORMAT[:FILE]``, which arrives as ``reports: tuple[Sink, ...]``."""
+    from mcpcheck.report import format_names
+
+    names = " or ".join(format_names())
     option = click.option(
         "--report",
         "reports",
         multiple=True,
         metavar="FORMAT[:FILE]",
         callback=lambda ctx, param, values: parse(values),
-        help="Write the report as text or json, to FILE or to standard output; may be given several times.",
+        help=f"Write the report as {names}, to FILE or to standard output; may be given several times.",
     )
     return option(function)
 
@@ -95,17 +98,6 @@ def colour() -> bool:
 def width() -> int:
     """How wide standard output is: the terminal's columns up to 120, and 80 in a pipe."""
     return min(shutil.get_terminal_size().columns, 120) if sys.stdout.isatty() else 80
-
-
-def progress() -> Callable[[int, int, str], None]:
-    """Says on standard error how far a run is: one line that is written over on a terminal, silence elsewhere."""
-    if not sys.stderr.isatty():
-        return lambda done, total, name: None
-
-    def show_progress(done: int, total: int, name: str) -> None:
-        _over_line("" if done == total else f"{done}/{total} {name[:60]}")
-
-    return show_progress
 
 
 PATIENCE = 1.0

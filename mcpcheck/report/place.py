@@ -11,6 +11,12 @@ def places(finding: Finding) -> list[str]:
     return [f"{finding.session}:{frame}" if finding.session else str(frame) for frame in finding.frames]
 
 
+def place(finding: Finding) -> str:
+    """The same in one phrase: the session is named once, ``session:3, 4``."""
+    first, *rest = places(finding) or [""]
+    return ", ".join([first, *(str(frame) for frame in finding.frames[1:])]) if rest else first
+
+
 def page(finding: Finding, report: Report) -> str:
     """The address of the requirement's page, in the revision that the session spoke where that is known."""
     requirement = finding.requirement

@@ -45,13 +45,15 @@ class Sheet:
             self._put(Text(" " * (indent if first else indent + hang)) + line)
             first = False
 
-    def field(self, label: str, text: str, style: str = "", *, indent: int, wrap: bool = True) -> None:
-        """A label and its text beside it, wrapped under itself."""
-        margin = indent + LABEL
+    def field(
+        self, label: str, text: str, style: str = "", *, indent: int, wrap: bool = True, column: int = LABEL
+    ) -> None:
+        """A label and its text beside it, wrapped under itself; ``column`` is how wide the labels' one is."""
+        margin = indent + column
         lines = self._wrapped(_text([(text, style)]), self._width - margin) if wrap else [_text([(text, style)])]
         for number, line in enumerate(lines):
             lead = (
-                Text(" " * indent) + Text(printable(label).ljust(LABEL), "dim") if number == 0 else Text(" " * margin)
+                Text(" " * indent) + Text(printable(label).ljust(column), "dim") if number == 0 else Text(" " * margin)
             )
             self._put(lead + line)
 
@@ -69,7 +71,10 @@ class Sheet:
     def _wrapped(self, text: Text, width: int, *, fold: bool = True) -> list[Text]:
         width = max(width, 20)
         if fold:
-            return list(text.wrap(self._console, width, overflow="fold")) or [text]
+            lines = list(text.wrap(self._console, width, overflow="fold")) or [text]
+            for line in lines:
+                line.rstrip()
+            return lines
         return [Text(line) for line in wrap(text.plain, width, break_long_words=False, break_on_hyphens=False)]
 
     def _put(self, text: Text) -> None:

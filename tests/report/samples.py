@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from mcpcheck.catalogue.requirement import Level, Observe, Requirement
+from mcpcheck.report.curl import curl
 from mcpcheck.verdict import Finding, Report, Result, SessionInfo, Severity, Status, Trouble
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 
@@ -98,6 +99,9 @@ STREAM: Final = Record(
     b'id: 1\r\nevent: message\r\ndata: {"jsonrpc":"2.0","id":8,"result":{"access_token":"very-secret"}}\r\n\r\n',
     exchange=3,
 )
+CALL: Final = Record(
+    10, 0.0075, Dir.C2S, Kind.BODY, b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{}}', exchange=3
+)
 HOSTILE: Final = line(11, Dir.S2C, b"\x1b[2J\x1b]0;owned\x07[red]markup[/red] \xe2\x80\xae gnol \xff \xc2\x9b31m")
 TIMEOUT: Final = Record(12, 5.0, Dir.S2C, Kind.EVENT, event="timeout", detail={"waited": 5})
 
@@ -141,7 +145,12 @@ def _findings() -> Report:
                 1,
                 (
                     finding(
-                        framing, session="http-1", frames=(7, 8, 9), evidence=(HEAD, REFUSED, STREAM), expected="200"
+                        framing,
+                        session="http-1",
+                        frames=(7, 8, 9),
+                        evidence=(HEAD, REFUSED, STREAM),
+                        expected="200",
+                        curl=curl([7], {7: HEAD, 10: CALL}, "http://127.0.0.1:8000"),
                     ),
                 ),
             ),
@@ -153,7 +162,20 @@ def _findings() -> Report:
             ),
             Result(title, Status.PASSED, 1, (finding(title, suspect=True, frames=(), session="", reproduce=""),)),
             Result(requirement("tools.call.fails"), Status.UNTESTABLE, note="a tool that fails"),
+            *(
+                Result(
+                    requirement(f"elicit.{name}"),
+                    Status.UNTESTABLE,
+                    note="the server offers nothing in the role tool.elicits: a tool that asks "
+                    "(mcpcheck explain fixture.tool.elicits)",
+                )
+                for name in ("one", "two", "three", "four", "five")
+            ),
             Result(requirement("tasks.get"), Status.NOT_EXERCISED),
+            *(
+                Result(requirement(f"roots.{name}"), Status.NOT_EXERCISED, note=f"{name} is nobody's affair; see there")
+                for name in ("one", "two", "three")
+            ),
         ),
         stale=("tools.call.old: it passes (reason given: the SDK sends null)",),
     )

@@ -1,6 +1,7 @@
 """Whatever a peer sends, every format renders, and what it renders can be shown, encoded and read."""
 
 import json
+import shlex
 
 import jsonschema_rs
 from hypothesis import given, settings
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from mcpcheck.catalogue.place import specs_root
 from mcpcheck.report import render
+from mcpcheck.report.curl import curl, folded
 from mcpcheck.verdict import Report, Result, SessionInfo, Status, Trouble
 from mcpcheck.wire.record import Dir, Kind, Record, RequestHead, ResponseHead
 from tests.report.samples import finding, report, requirement
@@ -64,9 +66,18 @@ def reports(draw: st.DrawFn) -> Report:
 @given(reports(), st.integers(1, 200))
 @settings(max_examples=60, deadline=None)
 def test_the_text_report_can_always_be_shown(report: Report, width: int) -> None:
-    text = render(report, "text", width=width)
-    assert text.encode()
-    assert all(line.isprintable() for line in text.split("\n"))
+    for format in ("text", "verdicts"):
+        text = render(report, format, width=width)
+        assert text.encode()
+        assert all(line.isprintable() for line in text.split("\n"))
+
+
+@given(st.lists(RECORDS, max_size=4), TEXT)
+@settings(max_examples=60, deadline=None)
+def test_a_curl_line_is_one_printable_line_that_a_shell_can_read(records: list[Record], host: str) -> None:
+    line = curl([record.n for record in records], {record.n: record for record in records}, f"http://{host}")
+    assert line.isprintable()
+    assert [word for part in folded(line) for word in shlex.split(part.removesuffix(" \\"))] == shlex.split(line)
 
 
 @given(reports())

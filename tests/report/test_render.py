@@ -42,20 +42,31 @@ def test_the_json_report_keeps_to_its_schema(name: str) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_text_report_keeps_to_its_width_but_for_what_is_copied(name: str) -> None:
     for line in render(SAMPLES[name], "text", width=60).splitlines()[:-1]:
-        assert len(line) <= 60 or re.match(r" +(page|reproduce) ", line)
+        assert len(line) <= 60 or re.match(r" +(page|reproduce|or|-H|--data-binary) ", line)
 
 
 def test_the_last_line_is_the_count() -> None:
     assert render(SAMPLES["clean"], "text").splitlines()[-1] == "2 passed, 0 broken, 3 untestable, 3 not exercised"
     last = render(SAMPLES["findings"], "text").splitlines()[-1]
-    assert last == ("1 passed, 3 broken, 2 warnings, 1 known, 1 untestable, 1 not exercised, 1 stale baseline entry")
+    assert last == ("1 passed, 3 broken, 2 warnings, 1 known, 6 untestable, 4 not exercised, 1 stale baseline entry")
+
+
+def test_every_requirement_has_a_line_of_verdicts_that_says_why() -> None:
+    for report in SAMPLES.values():
+        *lines, last = render(report, "verdicts").splitlines()
+        assert last == render(report, "text").splitlines()[-1]
+        for result, line in zip(report.results, lines, strict=False):
+            _, id, why = line.split(maxsplit=2)
+            assert id == result.requirement.id
+            assert why
 
 
 def test_colour_changes_nothing_but_the_colour() -> None:
     for report in SAMPLES.values():
-        coloured = render(report, "text", colour=True)
-        assert "\x1b[" in coloured
-        assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render(report, "text")
+        for format in ("text", "verdicts"):
+            coloured = render(report, format, colour=True)
+            assert "\x1b[" in coloured
+            assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render(report, format)
 
 
 def test_rendering_twice_gives_the_same() -> None:

@@ -1,21 +1,28 @@
 """The report for people: what is broken first, with its evidence; the count is the last line."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Final
 
 from mcpcheck.ledger import worst_first
-from mcpcheck.report import frames
+from mcpcheck.report import curl, frames
 from mcpcheck.report.counts import count
-from mcpcheck.report.place import page, places
+from mcpcheck.report.place import page, place
 from mcpcheck.report.sheet import Sheet
 from mcpcheck.verdict import Finding, Report, SessionInfo, Severity, Status
 
 FULL: Final = 3
-"""How many findings of one requirement are shown in full."""
+"""How many different findings of one requirement are shown in full."""
 FRAMES: Final = 4
 """How many frames of one finding are shown."""
+NAMED: Final = 4
+"""Up to so many ids are named; of more, their areas are."""
+RARE: Final = 5
+"""Reasons that speak of fewer requirements are not told one by one, where there are many."""
+ONE_SIDED: Final = frozenset({"conform", "conform-client", "fuzz"})
+"""The runs that judge one side: of its findings it need not be said whose they are."""
 
 
 def render(report: Report, *, width: int, colour: bool) -> str:
@@ -81,7 +88,7 @@ def _troubles(sheet: Sheet, report: Report) -> None:
     errors = [(result.requirement.id, result.note or "no reason given") for result in report.of(Status.ERROR)]
     troubles = errors + [(trouble.where, trouble.text) for trouble in report.troubles]
     if troubles:
-        _heading(sheet, "What mcpcheck could not do", "what is below is incomplete")
+        _heading(sheet, "What mcpcheck could not do", "what is below is incomplete" if report.results else "")
         for where, text in troubles:
             sheet.paragraph((where, "bold magenta"), f": {text}", indent=2, hang=2)
 
@@ -115,29 +122,46 @@ def _requirement(sheet: Sheet, report: Report, findings: list[Finding]) -> None:
     sheet.line()
     sheet.line((requirement.id, style), f"  {requirement.level}", indent=2)
     sheet.paragraph(requirement.summary, indent=4)
-    for finding in findings[:FULL]:
-        _finding(sheet, finding)
-    for finding in findings[FULL:]:
-        sheet.paragraph(f"also {_at(finding)}: {finding.actual}", indent=4, hang=2)
+    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        groups[(finding.expected, finding.actual, finding.suspect, finding.blames)].append(finding)
+    for alike in list(groups.values())[:FULL]:
+        _finding(sheet, report, alike)
+    for alike in list(groups.values())[FULL:]:
+        sheet.paragraph(f"also {_at(alike[0])}: {alike[0].actual}", indent=4, hang=2)
     if requirement.repair:
         sheet.field("repair", requirement.repair, indent=4)
     sheet.field("page", page(findings[0], report), "underline", indent=4, wrap=False)
     commands = dict.fromkeys(finding.reproduce for finding in findings if finding.reproduce)
     for command in list(commands)[:FULL]:
         sheet.field("reproduce", command, "cyan", indent=4, wrap=False)
-    sent = next((finding.curl for finding in findings if finding.curl), "")
-    if sent:
-        sheet.field("or", sent, "cyan", indent=4, wrap=False)
+    _curl(sheet, next((finding.curl for finding in findings if finding.curl), ""))
 
 
-def _finding(sheet: Sheet, finding: Finding) -> None:
-    who = f"the {finding.blames}" + (", perhaps: this is a heuristic or the text is unclear" if finding.suspect else "")
-    sheet.field("at", _at(finding), indent=4)
-    sheet.field("by", who, indent=4)
-    if finding.scenario:
-        sheet.field("scenario", finding.scenario, indent=4)
+def _curl(sheet: Sheet, sent: str) -> None:
+    """The command that sends the very request again."""
+    for number, line in enumerate(curl.folded(sent) if sent else ()):
+        sheet.field("" if number else "or", f"  {line}" if number else line, "cyan", indent=4, wrap=False)
+    if curl.hides(sent):
+        sheet.field("", "(put your own where it says redacted: reports show no secrets)", "dim", indent=4)
+
+
+def _finding(sheet: Sheet, report: Report, alike: list[Finding]) -> None:
+    """One finding in full; ``alike`` has behind it those that say the same of other frames."""
+    finding = alike[0]
+    unsure = "this is a heuristic or the text is unclear" if finding.suspect else ""
+    if report.title not in ONE_SIDED:
+        sheet.field("by", f"the {finding.blames}{', perhaps: ' if unsure else ''}{unsure}", indent=4)
+    elif unsure:
+        sheet.field("perhaps", unsure, indent=4)
     sheet.field("expected", finding.expected or "(see the page)", indent=4)
     sheet.field("actual", finding.actual or "(see the frames)", indent=4)
+    if finding.scenario and not finding.session.endswith(finding.scenario):
+        sheet.field("scenario", finding.scenario, indent=4)
+    sheet.field("at", _at(finding), indent=4)
+    if len(alike) > 1:
+        more = f" and {len(alike) - 1 - FULL} more" if len(alike) - 1 > FULL else ""
+        sheet.field("also at", "; ".join(_at(other) for other in alike[1 : FULL + 1]) + more, indent=4)
     for record in finding.evidence[:FRAMES]:
         mark = f"#{record.n} {frames.arrow(record)} "
         for number, line in enumerate(frames.lines(record, meta=_speaks_of_meta(finding))):
@@ -153,7 +177,7 @@ def _speaks_of_meta(finding: Finding) -> bool:
 
 
 def _at(finding: Finding) -> str:
-    at = ", ".join(places(finding)) or "the whole session"
+    at = place(finding) or "the whole session"
     return at if finding.times == 1 else f"{at} (seen {finding.times} times)"
 
 
@@ -170,29 +194,54 @@ def _known(sheet: Sheet, report: Report) -> None:
 
 
 def _untestable(sheet: Sheet, report: Report) -> None:
+    """What is missing, the most useful first: fixtures by their roles, which ``explain`` describes, then all else."""
     missing: dict[str, list[str]] = defaultdict(list)
     for result in report.of(Status.UNTESTABLE):
         missing[result.note or "the missing piece was not named"].append(result.requirement.id)
     if missing:
         _heading(sheet, "Untestable", "what is missing, and what it would test")
-        for note, ids in missing.items():
-            sheet.paragraph((note, "yellow"), indent=2, hang=2)
-            sheet.paragraph(", ".join(ids), indent=6)
+    fixtures: dict[str, list[str]] = defaultdict(list)
+    for note in sorted(missing, key=lambda note: -len(missing[note])):
+        if found := _FIXTURE.search(note):
+            fixtures[found[1]] += missing.pop(note)
+    if fixtures:
+        told = "fixtures that the server does not offer; `mcpcheck explain fixture.ROLE` says what to add"
+        sheet.paragraph((told, "yellow"), indent=2, hang=2)
+    for role, ids in fixtures.items():
+        sheet.field(role, _would_test(ids), indent=6, column=max(map(len, fixtures)) + 2)
+    for note, ids in sorted(missing.items(), key=lambda item: -len(item[1])):
+        sheet.paragraph((note, "yellow"), indent=2, hang=2)
+        sheet.paragraph(_would_test(ids), indent=6)
+
+
+_FIXTURE: Final = re.compile(r"\(mcpcheck explain fixture\.(\S+)\)$")
+
+
+def _would_test(ids: list[str]) -> str:
+    return ", ".join(ids) if len(ids) <= NAMED else _counts(Counter(id.partition(".")[0] for id in ids))
+
+
+def _counts(areas: Mapping[str, int]) -> str:
+    return ", ".join(f"{area} {number}" for area, number in areas.items())
 
 
 def _not_exercised(sheet: Sheet, report: Report) -> None:
-    notes: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    """How many of which area, by the reason; many reasons that speak of few are one."""
+    notes: dict[str, Counter[str]] = defaultdict(Counter)
     for result in report.of(Status.NOT_EXERCISED):
         notes[result.note.partition(";")[0]][result.requirement.area] += 1
     if notes:
         _heading(sheet, "Not exercised", "nothing in these sessions speaks of them" if set(notes) == {""} else "")
-    for note, areas in notes.items():
-        counts = ", ".join(f"{area} {number}" for area, number in areas.items())
-        sheet.paragraph(f"{note}: {counts}" if note else counts, indent=2, hang=2)
+    rare = [note for note, areas in notes.items() if note and areas.total() < RARE]
+    if len(rare) > 2:
+        merged: Counter[str] = sum((notes.pop(note) for note in rare), Counter())
+        notes["each for a reason of its own, which --report verdicts gives"] = merged
+    for note, areas in sorted(notes.items(), key=lambda item: -item[1].total()):
+        sheet.paragraph(f"{note}: {_counts(areas)}" if note else _counts(areas), indent=2, hang=2)
 
 
 def _next(sheet: Sheet, report: Report) -> None:
-    steps = dict.fromkeys([*report.next_steps, *_advice(report)])
+    steps = dict.fromkeys([*_advice(report), *report.next_steps])
     if steps:
         _heading(sheet, "What to do next")
         for step in steps:
@@ -201,7 +250,7 @@ def _next(sheet: Sheet, report: Report) -> None:
 
 def _advice(report: Report) -> Iterator[str]:
     """What holds for any run; the caller adds what it knows of its own."""
-    if report.troubles or report.of(Status.ERROR):
+    if report.results and (report.troubles or report.of(Status.ERROR)):
         yield "the errors come first: with them nothing here is a verdict on the peer as a whole"
     worst = worst_first([finding for finding in report.findings if not finding.known])
     if worst:

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 from mcpcheck.catalogue.requirement import Observe, Requirement
 from mcpcheck.catalogue.unproved import unproved
@@ -31,12 +32,22 @@ def scenarios_of(id: str) -> list[Scenario]:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """How many requirements one sort of observation shows; of these, how many are checked, proved, excused."""
+
+    observable: int
+    checked: int
+    proved: int
+    excused: int
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """How many requirements of an area can be observed, are checked, and are proved: a mutant that breaks it is caught.
 
-    ``wire`` counts those of them that a recording shows by itself, ``stimulus`` those that take a message sent for
-    them, or a peer that offers something; ``..._excused`` those of these that nothing proves, each with its reason in
-    tests/unproved.txt.
+    ``wire`` are those of them that a recording shows by itself, ``probe`` those that take a message sent for them,
+    ``fixture`` those that take a peer which offers something. Excused are those of the others that nothing proves,
+    each with its reason in tests/unproved.txt.
     """
 
     area: str
@@ -44,31 +55,27 @@ class Coverage:
     observable: int
     checked: int
     proved: int
-    wire: int
-    wire_checked: int
-    wire_proved: int
-    wire_excused: int
-    stimulus: int
-    stimulus_checked: int
-    stimulus_proved: int
-    stimulus_excused: int
+    excused: int
+    wire: Kind
+    probe: Kind
+    fixture: Kind
 
 
 def cover(area: str, requirements: Iterable[Requirement]) -> Coverage:
     """The coverage of some requirements under a name."""
     all_ = list(requirements)
-    observable = {one.id for one in all_ if one.observable}
-    checked = {id for id in observable if rule_of(id) or scenarios_of(id)}
-    wire = {one.id for one in all_ if one.id in observable and one.observe is Observe.WIRE}
-    proved = observable - unproved().keys()
-    excused = {id for id in observable if unproved().get(id)}
-    counts = [all_, observable, checked, proved]
-    for kind in (wire, observable - wire):
-        counts += [kind, kind & checked, kind & proved, kind & excused]
-    return Coverage(area, *map(len, counts))
+    observable = [one for one in all_ if one.observable]
+    whole = _kind(observable)
+    kinds = [_kind(one for one in observable if one.observe is how) for how in SHOWING]
+    return Coverage(area, len(all_), whole.observable, whole.checked, whole.proved, whole.excused, *kinds)
 
 
-def combined(areas: Iterable[Coverage]) -> Coverage:
-    """The sums over all areas."""
-    columns = list(zip(*(astuple(area)[1:] for area in areas), strict=True))
-    return Coverage("total", *map(sum, columns))
+def _kind(observable: Iterable[Requirement]) -> Kind:
+    ids = {one.id for one in observable}
+    checked = {id for id in ids if rule_of(id) or scenarios_of(id)}
+    excused = {id for id in ids if unproved().get(id)}
+    return Kind(len(ids), len(checked), len(ids - unproved().keys()), len(excused))
+
+
+SHOWING: Final = (Observe.WIRE, Observe.PROBE, Observe.FIXTURE)
+"""What a breach shows in, in the order in which a coverage counts it."""

@@ -3,15 +3,15 @@
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, astuple
+from typing import Any, Final
 
 import click
 
 from mcpcheck.catalogue.load import Catalogue, load
 from mcpcheck.catalogue.requirement import Requirement
 from mcpcheck.cli import output
-from mcpcheck.cli.coverage import Coverage, combined, cover, rule_of, scenarios_of
+from mcpcheck.cli.coverage import SHOWING, Coverage, Kind, cover, rule_of, scenarios_of
 from mcpcheck.errors import UsageError
 from mcpcheck.report.escape import printable
 from mcpcheck.wire.protocol import REVISIONS
@@ -37,7 +37,7 @@ def command(
     if not chosen:
         raise UsageError("no requirement is left; loosen --area, --role, --revision or --level")
     if coverage:
-        _show_coverage(_areas(chosen), as_json)
+        _show_coverage(chosen, as_json)
     elif as_json:
         _json([_facts(one) for one in chosen])
     else:
@@ -68,45 +68,59 @@ def _areas(chosen: list[Requirement]) -> list[Coverage]:
     return [cover(name, (one for one in chosen if one.area == name)) for name in names]
 
 
-def _show_coverage(areas: list[Coverage], as_json: bool) -> None:
+def _show_coverage(chosen: list[Requirement], as_json: bool) -> None:
     """A table with a line for each area; what the columns mean stands below it."""
-    total = combined(areas)
+    areas, total = _areas(chosen), cover("total", chosen)
     if as_json:
         _json({"areas": [asdict(area) for area in areas], "total": asdict(total)})
         return
-    rows = [asdict(area) for area in [*areas, total]]
-    heads = {name: f"| {name}" if name in {"wire", "stimulus"} else name.rpartition("_")[2] for name in rows[0]}
-    widest = max(len(row["area"]) for row in rows)
-    for row in [heads, *rows]:
-        cells = [f"{row[name]:>{len(head) + 2}}" for name, head in list(heads.items())[1:]]
-        output.show(f"{row['area']:<{widest}}{''.join(cells)}\n")
-    output.show(f"\n{_LEGEND}{_sum(total)}\n")
+    widest = max(len(area.area) for area in [*areas, total])
+    kinds: dict[str, Kind] = {str(how): getattr(total, how) for how in SHOWING}
+    over = "".join(f"  | {name:<{_WIDE}}" for name in kinds)
+    output.show(f"{'':<{widest}}  {'':>{len(_ALL)}}{over}".rstrip() + "\n")
+    output.show(f"{'area':<{widest}}  {_ALL}{f'  | {_OF_KIND}' * len(kinds)}\n")
+    for area in [*areas, total]:
+        cells = [f"{area.requirements:>3}  {_numbers(area)}", *(_numbers(getattr(area, name)) for name in kinds)]
+        output.show(f"{area.area:<{widest}}  {'  | '.join(cells)}\n")
+    output.show(f"\n{_LEGEND}\n")
+    for name, kind in kinds.items():
+        output.show(f"{_share(name, kind)}\n")
+    output.show(f"{_share('probe and fixture', _stimulus([total]))}\n")
+    waiting = [area for area in areas if _waits(_stimulus([area]))]
+    if waiting:
+        what = f"the same without {', '.join(area.area for area in waiting)}, where no scenario tests anything yet"
+        output.show(f"{_share(what, _stimulus([area for area in areas if area not in waiting]))}\n")
 
 
-_LEGEND = """\
-observable: a breach shows from outside. checked: by a rule or a scenario. proved: a mutant that breaks it is caught.
-wire: a recording alone shows it. stimulus: it takes a message sent for it, or a peer that offers something. Of each,
-how many are checked, proved, and excused: nothing proves them, for the reason that tests/unproved.txt gives.
+_OF_KIND: Final = "obs  chk  prv  exc"
+_ALL: Final = f"all  {_OF_KIND}"
+_WIDE: Final = len(_OF_KIND)
+_LEGEND: Final = """\
+obs: observable, a breach shows from outside. chk: checked, by a rule or a scenario. prv: proved, a mutant that breaks
+it is caught. exc: excused, nothing proves it, for the reason that tests/unproved.txt gives.
+wire: a recording alone shows it. probe: it takes a message sent for it. fixture: it takes a peer that offers something.
 """
 
 
-def _sum(total: Coverage) -> str:
-    return "\n".join(
-        _share(what, *counts)
-        for what, counts in (
-            ("a stimulus", (total.stimulus, total.stimulus_proved, total.stimulus_excused)),
-            ("a recording", (total.wire, total.wire_proved, total.wire_excused)),
-        )
-    )
+def _numbers(of: Coverage | Kind) -> str:
+    return "  ".join(f"{number:>3}" for number in (of.observable, of.checked, of.proved, of.excused))
 
 
-def _share(what: str, all_: int, proved: int, excused: int) -> str:
-    share = f"{100 * proved / all_:.0f} %" if all_ else "none"
-    left = all_ - proved - excused
-    return (
-        f"Of {all_} requirements that {what} shows, {proved} are proved ({share}), {excused} are excused, "
-        f"{left} are left."
-    )
+def _stimulus(areas: list[Coverage]) -> Kind:
+    """What takes more than a recording, over some areas."""
+    columns = zip(*(astuple(kind) for area in areas for kind in (area.probe, area.fixture)), strict=True)
+    return Kind(*map(sum, columns))
+
+
+def _waits(of: Kind) -> bool:
+    """Whether nothing is checked although something could be."""
+    return not of.checked and of.observable > of.excused
+
+
+def _share(what: str, of: Kind) -> str:
+    share = f"{100 * of.proved / of.observable:.0f} %" if of.observable else "none"
+    left = of.observable - of.proved - of.excused
+    return f"{what}: {of.proved} of {of.observable} proved ({share}), {of.excused} excused, {left} left"
 
 
 def _facts(one: Requirement) -> dict[str, Any]:

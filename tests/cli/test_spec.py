@@ -28,23 +28,28 @@ def test_a_selection_holds_only_what_was_asked_for(run: Run) -> None:
 
 def test_coverage_adds_up(run: Run) -> None:
     told = json.loads(run("spec", "--coverage", "--json").stdout)
-    total = told["total"]
-    for name in total.keys() - {"area"}:
-        assert total[name] == sum(area[name] for area in told["areas"])
+    total, kinds = told["total"], ("wire", "probe", "fixture")
     assert total["requirements"] == len(load())
     for area in told["areas"]:
         assert area["requirements"] >= area["observable"] >= area["checked"] >= area["proved"]
-        assert area["wire"] >= area["wire_checked"] >= area["wire_proved"]
-        assert area["wire"] == area["wire_proved"] + area["wire_excused"]
-        assert area["stimulus"] >= area["stimulus_checked"] >= area["stimulus_proved"]
-        assert area["observable"] == area["wire"] + area["stimulus"]
+        for name in ("observable", "checked", "proved", "excused"):
+            assert area[name] == sum(area[kind][name] for kind in kinds)
+        assert area["wire"]["observable"] == area["wire"]["proved"] + area["wire"]["excused"]
+    for name in ("requirements", "observable", "checked", "proved", "excused"):
+        assert total[name] == sum(area[name] for area in told["areas"])
+    for kind in kinds:
+        for name, number in total[kind].items():
+            assert number == sum(area[kind][name] for area in told["areas"])
 
 
-def test_coverage_is_a_table_with_a_total_and_a_sentence(run: Run) -> None:
-    lines = run("spec", "--coverage").stdout.splitlines()
-    total = next(line for line in lines if line.startswith("total"))
-    assert total.split()[1] == str(len(load()))
-    assert lines[-1].endswith("0 are left.")
+def test_coverage_is_a_table_with_a_total_and_sentences(run: Run) -> None:
+    lines = run("spec", "--coverage", "--role", "server").stdout.splitlines()
+    heads, total = lines[1].split(), next(line for line in lines if line.startswith("total")).split()
+    assert heads.count("obs") == 4
+    assert len(heads) == len(total)
+    assert [line.partition(":")[0] for line in lines[-5:-1]] == ["wire", "probe", "fixture", "probe and fixture"]
+    assert "the same without" in lines[-1]
+    assert max(map(len, lines[:-1])) <= 120
 
 
 def test_a_selection_without_anything_is_an_error(run: Run) -> None:

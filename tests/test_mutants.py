@@ -23,13 +23,14 @@ TOUR = (
     "base.ids_come_back",
     "base.notification",
     "capability",
-    "completion.listed",
+    "completion",
     "discover",
     "errors.unknown",
     "lists.pages",
     "mrtr.other_methods",
     "mrtr.round_trips",
     "notifications",
+    "prompts.listed",
     "versioning.unknown",
 )
 """Scenarios that cause every kind of traffic."""

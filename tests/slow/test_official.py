@@ -11,22 +11,26 @@ import tomllib
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
 
 from mcpcheck.catalogue.load import load
 from mcpcheck.roles import roles
+from tests.support.foreign import fastmcp_notes
 from tests.support.official import PACKAGE, Said, judge, required, suite
 from tests.support.processes import ROOT, TICKETS, http_process, run
+from tests.support.strangers import stranger
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-SERVERS = {
+OURS = {
     "reference": (sys.executable, "-m", "mcpcheck.reference"),
     "everything": (sys.executable, "-m", "fixtures.everything"),
     "tickets": TICKETS,
 }
+WITH_FIXTURES = {"reference", "everything"}
 WITHOUT_FIXTURES = (
     "server-stateless",
     "server-sse-",
@@ -39,7 +43,7 @@ WITHOUT_FIXTURES = (
     "http-header-",
     "input-required-result-unsupported-methods",
 )
-"""The scenarios that ask for no fixture, which the ticket server lacks."""
+"""The scenarios that ask for no fixture, which other servers lack."""
 FIXTURE = re.compile(
     r"[`'\"](test_[a-z0-9_]+|json_schema_2020_12_tool)[`'\"]|(test://[a-z]+(?:-[a-z]+)*(?:/\{id\}/data)?)"
 )
@@ -49,6 +53,9 @@ FOR_CLIENTS = ("test_client_", "test_complete", "test_custom_headers", "test_hea
 """How the names begin of what the suite itself serves, to clients."""
 WITHIN = {"test://embedded-resource", "test://example-resource", "test://mixed-content-resource", "test://template"}
 """What stands inside of other fixtures."""
+
+
+Verdicts = tuple[Said, dict[str, Any]]
 
 
 def table(kind: str) -> list[dict[str, Any]]:
@@ -93,33 +100,48 @@ def differences(checks: dict[str, set[str]], report: dict[str, Any]) -> dict[str
     return found
 
 
-def both(name: str, out: Path) -> tuple[Said, dict[str, Any]]:
-    """What both say of a server, each of a process of its own, at the same time."""
-    serve = (*SERVERS[name], "--http", "0")
-    with (
-        http_process(*serve, cwd=ROOT) as one,
-        http_process(*serve, cwd=ROOT) as other,
-        ThreadPoolExecutor() as pool,
-    ):
-        said = pool.submit(judge, one.url, out)
-        done = run(sys.executable, "-m", "mcpcheck", "conform", "--report", "json", other.url, within=120)
-        assert done.stdout, done.stderr
-        return said.result(), json.loads(done.stdout)
+def both(command: tuple[str, ...], out: Path, turn: Lock) -> Verdicts:
+    """What both say of a server: first the suite, which mostly waits, then mcpcheck, which works, in its turn."""
+    with http_process(*command, "--http", "0", cwd=ROOT) as server:
+        said = judge(server.url, out)
+        with turn:
+            done = run(sys.executable, "-m", "mcpcheck", "conform", "--report", "json", server.url, within=120)
+    assert done.stdout, done.stderr
+    return said, json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", SERVERS)
-def test_both_suites_say_the_same_or_the_difference_is_explained(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def agree(servers: dict[str, tuple[str, ...]], folder: Path) -> dict[str, Verdicts]:
+    """Hold what both say of some servers against the table; the servers are judged at the same time."""
+    suite()
+    turn = Lock()
+    with ThreadPoolExecutor(len(servers)) as pool:
+        begun = {name: pool.submit(both, command, folder / name, turn) for name, command in servers.items()}
+        found = {name: each.result() for name, each in begun.items()}
+    checks = {name: said.of(() if name in WITH_FIXTURES else WITHOUT_FIXTURES) for name, (said, _) in found.items()}
+    seen = {name: differences(checks[name], report) for name, (_, report) in found.items()}
+    known: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in servers}
+    for row in table("difference"):
+        if row["server"] in servers:
+            known[row["server"]][row["check"]] = (row["suite"], row["mcpcheck"])
+    assert seen == known
+    unnamed = {check for each in checks.values() for check in each} - by_check().keys()
+    assert unnamed <= {row["check"] for row in table("beyond")}
+    return found
+
+
+def test_both_say_the_same_of_our_servers_or_the_difference_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    suite()
-    said, report = both(name, tmp_path)
-    checks = said.of(WITHOUT_FIXTURES if name == "tickets" else ())
-    known = {row["check"]: (row["suite"], row["mcpcheck"]) for row in table("difference") if row["server"] == name}
-    assert differences(checks, report) == known
-    assert checks.keys() - by_check().keys() <= {row["check"] for row in table("beyond")}
-    if name == "reference":
-        passes_in_full(said)
+    found = agree(OURS, tmp_path)
+    passes_in_full(found["reference"][0])
+
+
+def test_both_say_the_same_of_strangers_or_the_difference_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    agree({"documents": stranger("documents.mjs"), "notes": fastmcp_notes()}, tmp_path)
 
 
 def passes_in_full(said: Said) -> None:

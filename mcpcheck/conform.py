@@ -1,8 +1,10 @@
 """Choose scenarios, run them against a server, judge, and report."""
 
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from mcpcheck.older import Older, look
 from mcpcheck.peer import Peer
 from mcpcheck.reply import Reply
 from mcpcheck.report.curl import curl
+from mcpcheck.report.frames import safe_address, safe_command
 from mcpcheck.roles import Fixture, ToolPolicy
 from mcpcheck.scenarios.registry import Abandoned, Scenario, Untestable, scenarios
 from mcpcheck.scope import covered, in_scope, why_not
@@ -93,13 +96,30 @@ class Conform:
 
     def reproduce(self, verdict: Verdict) -> str:
         options = f"{self.plan.options} " if self.plan.options else ""
-        return f"mcpcheck conform {options}--only {verdict.requirement} {self.lab.target.words}"
+        return f"mcpcheck conform {options}--only {verdict.requirement} {self.words}"
+
+    @property
+    def words(self) -> str:
+        """The target as it stands on a command line, without secrets."""
+        words = self.lab.target.words
+        if words.startswith("-- "):
+            return safe_command(words)
+        return shlex.join(safe_address(word) for word in shlex.split(words))
+
+    @property
+    def target(self) -> str:
+        """The target as a report calls it, without secrets."""
+        target = self.lab.target
+        if target.words == f"-- {target.name}":
+            return safe_command(target.name)
+        return safe_address(target.name)
 
     @property
     def base(self) -> str:
         """The address of the server up to the path, where it is one that stays."""
-        name = self.lab.target.name
-        return "/".join(name.split("/", 3)[:3]) if name.startswith(("http://", "https://")) else ""
+        scheme, _, rest = self.target.partition("://")
+        host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
+        return f"{scheme}://{host}" if scheme in {"http", "https"} else ""
 
     async def run(self) -> None:
         """Survey the server and run every chosen scenario."""
@@ -108,15 +128,30 @@ class Conform:
             async with surveyed(self.lab, roles=roles) as opening:
                 if self.lab.target.kind == "stdio" and not self.lab.inventory.slow:
                     self._shared = opening  # it ends with the survey
+                self._check_names()
                 await self._run_all()
         except LegacyOnly as found:
             self.older = await look(self.lab, str(found))
             self.considered = frozenset()
             self._trouble("survey", self.older.text)
         except Abandoned as ended:
-            self._trouble("survey", f"the server stopped answering: {ended}")
+            self._nothing(f"the server stopped answering: {ended}")
         except Untestable as lacking:
-            self._trouble("survey", str(lacking))
+            self._nothing(str(lacking))
+
+    def _nothing(self, why: str) -> None:
+        """The survey did not come to its end, and so nothing was tried: the report speaks of what was seen alone."""
+        self._trouble("survey", why)
+        seen = {id for peer in self.lab.finished for id in (*peer.held(), *(v.requirement for v in peer.verdicts))}
+        self.considered &= seen
+
+    def _check_names(self) -> None:
+        """A tool that the user allows by name and the server does not list is a mistake of one of them."""
+        listed = [str(tool.get("name")) for tool in self.lab.inventory.tools]
+        for name in sorted(self.plan.policy.names - set(listed)) if listed else ():
+            near = get_close_matches(name, [*listed, "none", "read-only", "all"], n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"it lists {', '.join(listed[:5])}"
+            self._trouble("--tools", f"the server lists no tool {name!r}; {hint}")
 
     async def _run_all(self) -> None:
         shared = sorted((found for found in self.scenarios if self._shares(found)), key=lambda found: found.ends)
@@ -323,7 +358,7 @@ def joined(runs: Sequence[Conform], **head: Any) -> Report:
     transports = " and ".join(dict.fromkeys(each.lab.target.kind for each in runs))
     return ledger.report(
         title="conform",
-        target=runs[0].lab.target.name,
+        target=runs[0].target,
         sessions=sessions,
         strict=runs[0].plan.strict,
         extra={"transport": transports, **(older.head if older else {"revision": runs[0].lab.revision})},
@@ -336,7 +371,9 @@ def next_steps(runs: Sequence[Conform]) -> tuple[str, ...]:
     """What a user can do now."""
     first = runs[0]
     if first.older is not None:
-        return first.older.next_steps(first.lab.target.words)
+        return first.older.next_steps(first.words)
+    if not first.considered:
+        return ()
     steps = []
     forbidden = [tool for tool in first.lab.inventory.tools if not first.plan.policy.allows(tool)]
     if forbidden and first.plan.policy.mode != "none":

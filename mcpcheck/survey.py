@@ -8,12 +8,12 @@ import anyio
 
 from mcpcheck.errors import PeerUnavailable
 from mcpcheck.lab import Inventory, Lab
+from mcpcheck.nobody import no_message, silence
 from mcpcheck.peer import ALL_CAPABILITIES, OWN_NAME, Peer, Voice
 from mcpcheck.reply import Reply
 from mcpcheck.roles import Fixture, is_known
 from mcpcheck.scenarios.registry import Abandoned, Unreadable, Untestable
 from mcpcheck.wire.protocol import LEGACY, is_modern
-from mcpcheck.wire.record import Dir, Kind
 
 PAGES: Final = 50
 """How many pages of one list are followed before the survey gives up."""
@@ -52,9 +52,9 @@ async def surveyed(lab: Lab, *, roles: bool = True) -> AsyncIterator[Peer]:
         peer.voice.capabilities = ALL_CAPABILITIES
         discovered = await peer.try_ask("server/discover", within=lab.limits.start)
         if discovered.answer is None and discovered.status is None:
-            raise PeerUnavailable(_silence(lab, peer, discovered))
+            raise PeerUnavailable(silence(lab, peer, discovered))
         if discovered.answer is None:
-            raise PeerUnavailable(_no_mcp(lab, discovered))
+            raise PeerUnavailable(no_message(lab, discovered))
         lab.opening = peer, discovered
         if discovered.code is not None or discovered.result is None:
             await _ask_legacy(lab)
@@ -82,41 +82,6 @@ def _take_discovery(inventory: Inventory, result: dict[str, Any]) -> None:
         inventory.versions = tuple(version for version in versions if isinstance(version, str))
     capabilities = result.get("capabilities")
     inventory.capabilities = capabilities if isinstance(capabilities, dict) else {}
-
-
-def _silence(lab: Lab, peer: Peer, reply: Reply) -> str:
-    said = peer.transport.told()
-    tail = "\n  It wrote on standard error:\n    " + said.replace("\n", "\n    ") if said else ""
-    what = f"{lab.target.name} did not answer server/discover: {reply.told()}."
-    begun = _unfinished(peer)
-    if reply.ended and peer.kind == "stdio":
-        return f"{what}{begun} Run it by hand to see why.{tail}"
-    advice = "Is it an MCP server on stdio" if peer.kind == "stdio" else "Is it an MCP endpoint"
-    return f"{what}{begun} {advice}? --timeout gives it longer.{tail}"
-
-
-def _unfinished(peer: Peer) -> str:
-    """What stands on standard output that is no answer, if anything: it may explain the silence."""
-    heard = [record for record in peer.transport.log.records if record.dir is Dir.S2C and record.kind is Kind.LINE]
-    if peer.transport.pending:
-        return f" It began a line that it did not end: {peer.transport.pending[:80]!r}."
-    return f" What it wrote is no answer: {heard[0].data[:80]!r}." if heard else ""
-
-
-def _no_mcp(lab: Lab, reply: Reply) -> str:
-    hints = {
-        301: "it redirects; name the address that it redirects to",
-        302: "it redirects; name the address that it redirects to",
-        307: "it redirects; name the address that it redirects to",
-        308: "it redirects; name the address that it redirects to",
-        401: "it wants authorization; pass it with --header 'Authorization: Bearer ...'",
-        403: "it refuses access; credentials go into --header",
-        404: "there is no MCP endpoint at this path; is it /mcp?",
-        405: "this address takes no POST; is it the MCP endpoint?",
-    }
-    status = reply.status or 0
-    hint = hints.get(status, "it answers with no JSON-RPC message")
-    return f"{lab.target.name} answered server/discover with HTTP {status}, and {hint}"
 
 
 async def _serves_modern(peer: Peer) -> bool:

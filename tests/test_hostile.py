@@ -90,10 +90,10 @@ def test_processes_that_will_not_go_are_ended(way: str) -> None:
 @pytest.mark.parametrize(
     ("way", "says"),
     [
-        ("not-found", "HTTP 404, and there is no MCP endpoint at this path"),
-        ("error-page", "HTTP 500, and it answers with no JSON-RPC message"),
-        ("redirect", "HTTP 307, and it redirects"),
-        ("web-page", "HTTP 200, and it answers with no JSON-RPC message"),
+        ("not-found", "HTTP 404: there is no MCP endpoint at this path"),
+        ("error-page", "HTTP 500: no JSON-RPC message"),
+        ("redirect", "HTTP 307: it redirects to"),
+        ("web-page", "that is a web page"),
         ("silence", "no answer within 1.2 s"),
         ("endless-stream", "HTTP 200"),
         ("body-breaks-off", "HTTP 200"),
@@ -124,7 +124,7 @@ def test_tls_to_a_plain_server_says_so() -> None:
 
 
 def test_a_command_that_does_not_exist_says_so() -> None:
-    done = conform("--", "/no/such/command")
+    done = conform("-q", "--", "/no/such/command")
     assert done.returncode == 2
     assert "cannot start '/no/such/command'" in done.stderr
 
@@ -138,7 +138,14 @@ def test_a_command_that_does_not_exist_says_so() -> None:
         (["--only", "discover.servr", "--", "true"], "discover.server"),
         (["--only", "elicit.third-party", "--", "true"], "nothing under elicit.third-party is checked"),
         (["--header", "nonsense", "--", "true"], "--header 'Name: value'"),
+        (["--header", "A: b", "--", "true"], "--header is for a server over HTTP"),
         (["--arguments", "nonsense", "--", "true"], "TOOL=JSON"),
+        (["--arguments", "a={", "--", "true"], "'{' is no JSON"),
+        (["--arguments", "a=[1]", "--", "true"], "'[1]' is no object"),
+        (["--baseline", "none.toml", "--", "true"], "the baseline none.toml cannot be read"),
+        (["--config", "none.toml", "--", "true"], "none.toml cannot be read"),
+        (["--only", "tools", "--skip", "tools", "--", "true"], "--skip leaves out all"),
+        (["--report", "jsn", "--", "true"], "did you mean 'json'"),
         (["--spec", "2025-11-25", "--", "true"], "mcpcheck lint"),
     ],
 )

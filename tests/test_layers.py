@@ -40,6 +40,7 @@ SHELL = [
     "peer",
     "client_peer",
     "lab",
+    "nobody",
     "survey",
     "scenarios",
     "scope",

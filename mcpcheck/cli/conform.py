@@ -1,12 +1,13 @@
 """mcpcheck conform: test a server against the specification."""
 
 import json
+import logging
 import shlex
 import ssl
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -95,8 +96,9 @@ def command(
     if only_list:
         listing(target, demo, options)
         return
+    baseline = baseline_of(options["baseline"] or settings.baseline)
     report = run_demo(options) if demo else run_one(target, options)
-    output.finish(known(report, options["baseline"] or settings.baseline), reports)
+    output.finish(baseline(report), reports)
 
 
 def checked_revision(revision: str) -> None:
@@ -108,13 +110,14 @@ def checked_revision(revision: str) -> None:
         )
 
 
-def known(report: Report, baseline: Path | None) -> Report:
-    """The report with the failures that a baseline names marked as known."""
-    if baseline is None:
-        return report
-    from mcpcheck import baseline as baselines
+def baseline_of(path: Path | None) -> Callable[[Report], Report]:
+    """What marks the failures that a baseline names as known; the file is read before the run, not after it."""
+    if path is None:
+        return lambda report: report
+    from mcpcheck import baseline
 
-    return baselines.apply(report, baselines.load(baseline))
+    known = baseline.load(path)
+    return lambda report: baseline.apply(report, known)
 
 
 def plan_of(options: dict[str, Any]) -> Any:
@@ -161,12 +164,15 @@ def header_of(text: str) -> tuple[str, str]:
 def arguments_of(text: str) -> tuple[str, dict[str, Any]]:
     """One --arguments TOOL=JSON."""
     name, sign, value = text.partition("=")
+    usage = 'write --arguments \'search={"query": "login"}\''
+    if not sign or not name.strip():
+        raise UsageError(f"--arguments {text!r} is not TOOL=JSON; {usage}")
     try:
         arguments = json.loads(value)
-    except ValueError:
-        arguments = None
-    if not sign or not isinstance(arguments, dict):
-        raise UsageError(f'--arguments {text!r} is not TOOL=JSON; write --arguments \'search={{"query": "login"}}\'')
+    except ValueError as error:
+        raise UsageError(f"--arguments for {name}: {value!r} is no JSON ({error}); {usage}") from None
+    if not isinstance(arguments, dict):
+        raise UsageError(f"--arguments for {name}: {value!r} is no object; {usage}")
     return name, arguments
 
 
@@ -182,6 +188,8 @@ def target_of(words: Sequence[str], options: dict[str, Any]) -> Any:
         return lab.url(words[0], tls=unchecked() if options["insecure"] else None)
     if "://" in words[0]:
         raise UsageError(f"{words[0]!r} is no http:// or https:// address")
+    if options["headers"] or options.get("other_headers"):
+        raise UsageError("--header is for a server over HTTP; what one on stdio needs stands in its environment")
     return lab.command(words)
 
 
@@ -198,7 +206,8 @@ def run_one(words: Sequence[str], options: dict[str, Any]) -> Report:
     from mcpcheck.conform import Conform
 
     with showing(options["quiet"]) as progress:
-        return run([Conform(target_of(words, options), plan_of(options), progress)])
+        plan = plan_of(options)
+        return run([Conform(target_of(words, options), plan, progress)])
 
 
 def run_demo(options: dict[str, Any]) -> Report:
@@ -251,6 +260,7 @@ def run(runs: Sequence[Any]) -> Report:
 
     from mcpcheck.conform import joined
 
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # a server that dies is a finding, and no warning
     begun = time.monotonic()
     started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     for each in runs:

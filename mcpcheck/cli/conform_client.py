@@ -10,7 +10,7 @@ import click
 
 from mcpcheck import __version__
 from mcpcheck.cli import output
-from mcpcheck.cli.conform import known
+from mcpcheck.cli.conform import baseline_of
 from mcpcheck.cli.progress import quiet_option, showing
 from mcpcheck.errors import UsageError
 from mcpcheck.verdict import Report
@@ -64,7 +64,8 @@ def command(words: tuple[str, ...], only_list: bool, reports: tuple[output.Sink,
     if only_list:
         listing(plan)
     else:
-        output.finish(known(run(words, plan, options["quiet"]), options["baseline"]), reports)
+        baseline = baseline_of(options["baseline"])
+        output.finish(baseline(run(words, plan, options["quiet"])), reports)
 
 
 def plan_of(words: tuple[str, ...], options: dict[str, Any]) -> Any:

@@ -1,5 +1,6 @@
 """mcpcheck fuzz: attack a server with generated messages."""
 
+import logging
 import secrets
 import shlex
 import time
@@ -70,6 +71,7 @@ def run(words: tuple[str, ...], options: dict[str, Any]) -> Any:
     seed = secrets.randbelow(2**32) if options["seed"] is None else options["seed"]
     settings = Settings(seed, options["examples"], options["seconds"], plan_of(options))
     _keep_out_of_the_way()
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # a server that dies is a finding, and no warning
     with showing(options["quiet"]) as progress:
         campaign = Campaign(target_of(words, options), settings, progress)
         campaign.run()

@@ -16,7 +16,7 @@ Progress = Callable[[int, int, str], None]
 EVERY = 2.0
 """Seconds between two lines where there is no terminal, at the least; and a tenth of the work."""
 PHRASE = 70
-BAR = 24
+BAR, BESIDE = 20, 16
 
 
 def quiet_option(function: F) -> F:
@@ -43,12 +43,12 @@ def _lines(clock: Callable[[], float]) -> Progress:
 
     def show(done: int, total: int, phrase: str) -> None:
         nonlocal due, last
-        last = min(last, done)  # another run has begun
+        last = last if last <= done else 0  # another run has begun
         now = clock()
         if now < due or done >= total or 10 * (done - last) < total:
             return
         due, last = now + EVERY, done
-        click.echo(f"mcpcheck: {done} of {total}: {_told(phrase)}", err=True)
+        print(f"mcpcheck: {done} of {total}: {_told(phrase)}", file=sys.stderr, flush=True)
 
     return show
 
@@ -70,7 +70,7 @@ def _bar() -> Iterator[Progress]:
         task = bar.add_task("", total=None)
 
         def show(done: int, total: int, phrase: str) -> None:
-            told = _told(phrase)[: max(console.width - 2 * BAR, 0)]
+            told = _told(phrase)[: max(console.width - BAR - BESIDE, 0)]
             bar.update(task, completed=done, total=total, description=told)
 
         yield show

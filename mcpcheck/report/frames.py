@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from typing import Final
 
@@ -52,6 +53,16 @@ class _Blank(Redactor):
 def without_secrets(record: Record) -> Record:
     """The record as a report may show it; a capture that was redacted before keeps its digests."""
     return _Blank(b"").record(record)
+
+
+def safe_address(url: str) -> str:
+    """An address without a password, and without what of its query could be a secret."""
+    return _Blank(b"").address(url, "", [])
+
+
+def safe_command(line: str) -> str:
+    """A command line for a POSIX shell, without the secrets in it."""
+    return shlex.join(_Blank(b"").command(shlex.split(line)))
 
 
 def arrow(record: Record) -> str:

@@ -1,5 +1,6 @@
 """A server behind an HTTP address. Each request travels on a connection of its own, byte for byte as asked for."""
 
+import socket
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -170,9 +171,7 @@ class HttpTransport(Transport):
                 f"{where.authority} does not accept connections within {self.limits.connect:g} s"
             ) from None
         except OSError as error:
-            cause = error.__cause__ or error
-            reason = getattr(cause, "strerror", None) or str(cause) or "connection refused"
-            raise PeerUnavailable(f"cannot connect to {where.authority}: {reason}. Is the server running?") from None
+            raise PeerUnavailable(f"cannot connect to {where.authority}: {_reason(error)}") from None
 
     async def _run(self, exchange: int, stream: ByteStream, head: RequestHead, body: bytes) -> None:
         reader = _Reader(exchange, self.log, self.limits)
@@ -214,6 +213,16 @@ class HttpTransport(Transport):
                 reader.broke("the connection was closed before an answer came")
             else:
                 reader.take(event)
+
+
+def _reason(error: OSError) -> str:
+    """Why a connection was not made, and what to look at."""
+    cause = error.__cause__ or error
+    if isinstance(cause, socket.gaierror):
+        return f"{cause.strerror}. Is the name spelled right?"
+    if isinstance(cause, ConnectionRefusedError):
+        return "nothing listens there. Is the server running?"
+    return f"{getattr(cause, 'strerror', None) or cause or 'it failed'}. Is the server running?"
 
 
 def head_bytes(head: RequestHead) -> bytes:

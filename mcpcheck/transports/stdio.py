@@ -60,9 +60,8 @@ class StdioTransport(Transport):
             )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise PeerUnavailable(
-                f"cannot start {self._command[0]!r}: {reason}. Is the command spelled right?"
-            ) from None
+            doubt = "Is it executable?" if isinstance(error, PermissionError) else "Is the command spelled right?"
+            raise PeerUnavailable(f"cannot start {self._command[0]!r}: {reason}. {doubt}") from None
         self.log.note(Dir.C2S, Kind.EVENT, event="open")
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()

@@ -74,7 +74,7 @@ class Conform:
         self.lab = Lab(
             target,
             plan.limits,
-            plan.policy,
+            plan.policy.with_names(fixture.name for role, fixture in plan.fixtures.items() if role.startswith("tool.")),
             plan.headers,
             plan.other_headers,
             plan.arguments,
@@ -375,7 +375,7 @@ def next_steps(runs: Sequence[Conform]) -> tuple[str, ...]:
     if not first.considered:
         return ()
     steps = []
-    forbidden = [tool for tool in first.lab.inventory.tools if not first.plan.policy.allows(tool)]
+    forbidden = [tool for tool in first.lab.inventory.tools if not first.lab.policy.allows(tool)]
     if forbidden and first.plan.policy.mode != "none":
         names = ",".join(str(tool.get("name")) for tool in forbidden[:3])
         said = (

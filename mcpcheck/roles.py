@@ -2,8 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
 from urllib.parse import quote
@@ -96,6 +96,10 @@ class ToolPolicy:
         if text in {"none", "read-only", "all"}:
             return cls(text)
         return cls("names", frozenset(name.strip() for name in text.split(",") if name.strip()))
+
+    def with_names(self, names: Iterable[str]) -> "ToolPolicy":
+        """The policy that allows these tools, too, unless it allows none: who names a fixture wants it used."""
+        return replace(self, names=self.names | set(names))
 
     def allows(self, tool: Mapping[str, Any]) -> bool:
         name = tool.get("name")

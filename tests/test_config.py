@@ -1,8 +1,12 @@
 """mcpcheck.toml: what a team keeps, and what is said of its mistakes."""
 
+import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from mcpcheck.config import find, load
 from mcpcheck.conform import Conform, Plan
@@ -10,6 +14,7 @@ from mcpcheck.errors import UsageError
 from mcpcheck.roles import Fixture, ToolPolicy
 from mcpcheck.scenarios.registry import Untestable
 from tests.support.conforming import on_stdio
+from tests.support.processes import ROOT
 
 WHOLE = """
 tools = "all"
@@ -91,3 +96,28 @@ def test_what_the_user_names_plays_the_role_if_the_server_lists_it() -> None:
     lab.policy = ToolPolicy("none")
     with pytest.raises(Untestable, match="--tools"):
         lab.fixture("tool.fails")
+
+
+def test_a_tool_that_the_user_names_as_a_fixture_may_be_called_unless_none_may() -> None:
+    mine = {"tool.fails": Fixture("tool.fails", "my_tool"), "prompt.plain": Fixture("prompt.plain", "other")}
+    for mode, allowed in {"read-only": True, "none": False}.items():
+        policy = Conform(on_stdio(), Plan(fixtures=mine, policy=ToolPolicy(mode))).lab.policy
+        assert policy.allows({"name": "my_tool"}) == allowed
+        assert not policy.allows({"name": "other"})
+
+
+def test_what_the_settings_name_is_used_in_a_run_and_the_command_line_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Result]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, '[fixtures]\n"tool.fails" = "fail_always"\n')
+    words = ("conform", "-q", "--report", "json", "--only", "tools.error.execution-in-result")
+    server = ("--", sys.executable, str(ROOT / "fixtures" / "serve.py"), "reference")
+    (result,) = json.loads(run(*words, *server).stdout)["results"]
+    assert result["status"] == "untestable"
+    assert "'fail_always', which the settings name for the role tool.fails, is not listed" in result["note"]
+    other = written(tmp_path, '[fixtures]\n"tool.fails" = "test_error_handling"\n', "other.toml")
+    (result,) = json.loads(run(*words, "--config", other, *server).stdout)["results"]
+    assert result["status"] == "passed"
+    (result,) = json.loads(run(*words, "--config", other, "--tools", "none", *server).stdout)["results"]
+    assert result["status"] == "untestable"

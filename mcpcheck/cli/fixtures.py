@@ -20,7 +20,8 @@ def explain(sheet: Sheet, name: str) -> None:
         hint = f"did you mean {' or '.join(near)}?" if near else "`mcpcheck explain fixture` lists all"
         raise UsageError(f"there is no fixture {name!r}; {hint}")
     for role in under:
-        sheet.line((f"fixture.{role.name}", "bold"))
+        number = len(lets_test(role.name))
+        sheet.line((f"fixture.{role.name}", "bold"), f"  {number} requirement{'' if number == 1 else 's'}")
         sheet.paragraph(role.says, indent=4)
 
 
@@ -36,9 +37,15 @@ def _one(sheet: Sheet, role: Role) -> None:
     sheet.line()
     for number, story in enumerate(used_by(role.name)):
         sheet.field("scenario" if number == 0 else "", f"{story.name}: {' '.join(story.doc.split())}", indent=0)
-    ids = dict.fromkeys(id for story in used_by(role.name) for id in story.exercises)
-    for number, id in enumerate(ids):
+    if not used_by(role.name):
+        sheet.field("scenario", "none of this version: the official suite asks for it", indent=0)
+    for number, id in enumerate(lets_test(role.name)):
         sheet.field("tests" if number == 0 else "", id, indent=0)
+
+
+def lets_test(role: str) -> list[str]:
+    """The requirements that the scenarios speak of which ask for a role."""
+    return list(dict.fromkeys(id for story in used_by(role) for id in story.exercises))
 
 
 def used_by(role: str) -> list[Scenario]:

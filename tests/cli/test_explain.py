@@ -6,6 +6,7 @@ import pytest
 from click.testing import Result
 
 from mcpcheck.catalogue.load import load
+from mcpcheck.cli.fixtures import lets_test
 from mcpcheck.roles import roles
 from mcpcheck.rules.registry import rules
 from mcpcheck.scenarios.registry import scenarios
@@ -60,9 +61,14 @@ def test_a_fixture_says_what_to_add_and_what_that_tests(run: Run) -> None:
     assert "cancel.server.stop" in told
 
 
+def test_every_fixture_lets_something_be_tested_but_for_one_of_the_official_suite(run: Run) -> None:
+    assert [role for role in roles() if not lets_test(role)] == ["tool.reconnects"]
+    assert "the official suite asks for it" in run("explain", "fixture.tool.reconnects").stdout
+
+
 def test_all_fixtures_are_listed_and_a_mistyped_one_brings_what_is_near(run: Run) -> None:
     listed = run("explain", "fixture").stdout
-    assert listed.count("fixture.") == len(roles())
+    assert listed.count("\nfixture.") + 1 == len(roles())
     wrong = run("explain", "fixture.tool.elicit")
     assert wrong.exit_code == 2
     assert "did you mean fixture.tool.elicits" in wrong.stderr

@@ -97,7 +97,7 @@ def first(peer: Peer, kind: str) -> Mirrored:
     if not found:
         raise Untestable(
             f"no tool that may be called mirrors a parameter of type {kind} into a header (x-mcp-header); "
-            "--tools names or all allows more"
+            "--tools names or all allows more (mcpcheck explain fixture.tool.mirrors)"
         )
     return found[0]
 
@@ -122,7 +122,9 @@ def judge_refused(peer: Peer, id: str, reply: Reply, why: str) -> None:
     peer.check("http.param.mismatch-error", right, reply, "HTTP status 400 and error -32020")
 
 
-@scenario(exercises=["http.param.match-validated", "http.param.mismatch-error"], transports=["http"])
+@scenario(
+    exercises=["http.param.match-validated", "http.param.mismatch-error"], transports=["http"], also=["tool.mirrors"]
+)
 async def header_differs_from_argument(peer: Peer) -> None:
     """Calls a tool with one value in the argument and another in the header that mirrors it."""
     kinds = {"string": "eu-east9", "integer": "424242", "boolean": None}
@@ -138,7 +140,9 @@ async def header_differs_from_argument(peer: Peer) -> None:
             judge_refused(peer, "http.param.match-validated", reply, f"{one.header} differs from the argument")
 
 
-@scenario(exercises=["http.param.missing-rejected", "http.param.mismatch-error"], transports=["http"])
+@scenario(
+    exercises=["http.param.missing-rejected", "http.param.mismatch-error"], transports=["http"], also=["tool.mirrors"]
+)
 async def header_is_missing(peer: Peer) -> None:
     """Calls a tool with a value for a mirrored parameter, and leaves its header out."""
     one = first(peer, "string")
@@ -148,7 +152,11 @@ async def header_is_missing(peer: Peer) -> None:
     judge_refused(peer, "http.param.missing-rejected", reply, f"{one.header} is missing")
 
 
-@scenario(exercises=["http.param.null-not-expected", "http.param.absent-not-expected"], transports=["http"])
+@scenario(
+    exercises=["http.param.null-not-expected", "http.param.absent-not-expected"],
+    transports=["http"],
+    also=["tool.mirrors"],
+)
 async def no_value_needs_no_header(peer: Peer) -> None:
     """Calls a tool with null for a mirrored parameter, then without it, and without the header each time."""
     one = first(peer, "string")
@@ -162,7 +170,7 @@ async def no_value_needs_no_header(peer: Peer) -> None:
         peer.check(id, reply.code != HEADER_MISMATCH, reply, "no header is expected where there is no value")
 
 
-@scenario(exercises=["http.headers.server-decodes-param"], transports=["http"])
+@scenario(exercises=["http.headers.server-decodes-param"], transports=["http"], also=["tool.mirrors"])
 async def argument_in_base64(peer: Peer) -> None:
     """Mirrors an argument in the Base64 form although plain ASCII would do, then what looks like Base64 as it is."""
     one = first(peer, "string")
@@ -175,7 +183,7 @@ async def argument_in_base64(peer: Peer) -> None:
         peer.check(id, reply.code != HEADER_MISMATCH, reply, "no header mismatch: without markers it is a literal")
 
 
-@scenario(exercises=["http.param.invalid-chars-rejected"], transports=["http"])
+@scenario(exercises=["http.param.invalid-chars-rejected"], transports=["http"], also=["tool.mirrors"])
 async def argument_with_invalid_characters(peer: Peer) -> None:
     """Mirrors an argument with a control character in the header; an HTTP parser may refuse it, too."""
     one = first(peer, "string")
@@ -192,7 +200,7 @@ async def argument_with_invalid_characters(peer: Peer) -> None:
     peer.check(id, reply.result is None, reply, expected)
 
 
-@scenario(exercises=["http.headers.integer-numeric-compare"], transports=["http"])
+@scenario(exercises=["http.headers.integer-numeric-compare"], transports=["http"], also=["tool.mirrors"])
 async def integer_spelled_otherwise(peer: Peer) -> None:
     """Mirrors an integer as a number with a fraction of zero: 42.0 and 42 are equal."""
     one = first(peer, "integer")

@@ -85,6 +85,7 @@ class Peer:
         self._sent: dict[int, tuple[RequestHead, bytes, frozenset[str]]] = {}  # by exchange, for another attempt
         self._next_id = 0
         self._busy = False  # with work that takes its time, and perhaps with nothing else
+        self._heard = False  # a message: the process behind standard streams has started
         self._exit: Exited | None = None
         transport.log.observe = self._observe
 
@@ -105,6 +106,7 @@ class Peer:
 
     def _hear(self, event: Event) -> None:
         self.events.append(event)
+        self._heard = self._heard or (isinstance(event, Message) and event.dir is Dir.S2C)
         if isinstance(event, Request) and event.dir is Dir.C2S and self.engine.session.call:
             self._calls[event.record.n] = self.engine.session.call
         if isinstance(event, Exited):
@@ -145,6 +147,11 @@ class Peer:
     def _was_declared(self, verdict: Verdict) -> bool:
         declared = frozenset().union(*(self._deviating.get(frame, frozenset()) for frame in verdict.frames))
         return any(verdict.requirement == id or verdict.requirement.startswith(id + ".") for id in declared)
+
+    @property
+    def patience(self) -> float:
+        """How long an answer may take; a process that has said nothing yet may still be starting."""
+        return self.answer_within if self._heard or self.kind != "stdio" else self.lab.limits.start
 
     @property
     def kind(self) -> str:
@@ -325,7 +332,7 @@ class Peer:
             raise Untestable("the server does not want to be asked so often: HTTP status 429")
 
     async def _hear_once(self, reply: Reply, within: float | None) -> None:
-        reply.waited = self.answer_within if within is None else within
+        reply.waited = self.patience if within is None else within
         await self.transport.until(lambda: self._over(reply), reply.waited)
         if not self.transport.alive:  # the way it ended is known a moment later
             await self.transport.until(lambda: self._exit is not None, 1.0)
@@ -412,7 +419,7 @@ class Peer:
 
     async def until(self, holds: Callable[[], bool], within: float | None = None) -> bool:
         """Wait until something holds; False when the time is up first."""
-        return await self.transport.until(holds, self.answer_within if within is None else within)
+        return await self.transport.until(holds, self.patience if within is None else within)
 
     # judging
 

@@ -30,7 +30,8 @@ def report_option(function: F) -> F:
     """Adds ``--report FORMAT[:FILE]``, which arrives as ``reports: tuple[Sink, ...]``."""
     from mcpcheck.report import format_names
 
-    names = " or ".join(format_names())
+    *others, last = format_names()
+    names = f"{', '.join(others)} or {last}"
     option = click.option(
         "--report",
         "reports",

@@ -25,7 +25,7 @@ _PAGES: Final = 10
 class Older:
     """What was found of such a server; every part of it may be missing."""
 
-    refusal: str = ""  # what server/discover was answered with
+    refusal: str = ""  # what server/discover was answered with, in a phrase
     versions: list[str] = field(default_factory=list)
     name: str = ""
     capabilities: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Older:
 
     @property
     def text(self) -> str:
-        refused = f" and server/discover is not: {self.refusal}" if self.refusal else ""
+        refused = f" and server/discover {self.refusal}" if self.refusal else ""
         return (
             f"the server speaks only the legacy revisions: initialize is served ({self.speaks}){refused}. "
             f"mcpcheck conform tests servers of {MODERN}, so nothing of it was tested."
@@ -69,7 +69,8 @@ async def look(lab: Lab, agreed: str) -> Older:
     """
     found = Older(versions=[agreed])
     if lab.opening is not None:
-        found.refusal = lab.opening[1].told()
+        refused = lab.opening[1].result is None
+        found.refusal = f"is not: {lab.opening[1].told()}" if refused else "names no later one"
     limiter = anyio.CapacityLimiter(2)
     async with anyio.create_task_group() as tasks:
         for version in LEGACY:

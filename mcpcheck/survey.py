@@ -62,6 +62,10 @@ async def surveyed(lab: Lab, *, roles: bool = True) -> AsyncIterator[Peer]:
                 raise LegacyOnly(inventory.legacy)
         else:
             _take_discovery(inventory, discovered.result)
+            if inventory.versions and not any(is_modern(version) for version in inventory.versions):
+                await _ask_legacy(lab)
+                if inventory.legacy and not await _serves_modern(peer):
+                    raise LegacyOnly(inventory.legacy)
             await _list_all(peer, inventory)
         try:
             async with anyio.create_task_group() as tasks:
@@ -85,8 +89,9 @@ def _take_discovery(inventory: Inventory, result: dict[str, Any]) -> None:
 
 
 async def _serves_modern(peer: Peer) -> bool:
-    """Whether some other request of the modern era is served although server/discover is not."""
-    reply = await peer.try_ask("tools/list")
+    """Whether some other request of the modern era is served, whatever server/discover says."""
+    lists = (method for capability, method, _ in LISTS.values() if peer.lab.declares(capability))
+    reply = await peer.try_ask(next(lists, "tools/list"))
     return reply.result is not None and "resultType" in reply.result
 
 

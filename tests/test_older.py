@@ -47,6 +47,23 @@ def test_the_report_says_what_to_do_next_and_no_more() -> None:
     assert text.splitlines()[-1] == "0 passed, 0 broken, 1 error"
 
 
+class Discovers(Server):
+    """Serves server/discover to whoever asks, and nothing else of the stateless era."""
+
+    def check_version(self, call: Call) -> None:
+        if call.method != "server/discover":
+            super().check_version(call)
+
+
+@pytest.mark.parametrize("target", [on_stdio, on_http])
+def test_one_that_serves_discovery_but_names_no_later_revision_is_as_old(target: object) -> None:
+    told = report(target(Discovers, LEGACY))  # type: ignore[operator]
+    assert told.exit_code == 2
+    assert told.results == ()
+    (trouble,) = told.troubles
+    assert "server/discover names no later one" in trouble.text
+
+
 class Listless(Server):
     """Promises tools and refuses to list them."""
 

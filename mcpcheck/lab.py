@@ -95,6 +95,7 @@ class Lab:
     finished: list[Peer] = field(default_factory=list)
     insists: bool = False  # what is put off because of the load is sent again
     exhausted: bool = False  # that was of no use: the server wants to be left alone
+    hung: bool = False  # an answer that cannot take long did not come, however long that was
     counting: anyio.Lock = field(default_factory=anyio.Lock)  # held by who has the server count, as it has one count
 
     @asynccontextmanager

@@ -39,6 +39,9 @@ OWN_NAME = {"name": "mcpcheck", "version": "0.1.0"}
 MAY_TAKE_LONG = frozenset({"tools/call", "prompts/get", "resources/read", "completion/complete"})
 """Requests whose answer may come after any deadline of ours."""
 
+UNSURE = MAY_TAKE_LONG | {"subscriptions/listen", "initialize"}
+"""Requests for whose answer nobody waits longer than planned: there may be none, or not soon."""
+
 
 TOO_MANY_REQUESTS = 429
 
@@ -333,10 +336,20 @@ class Peer:
 
     async def _hear_once(self, reply: Reply, within: float | None) -> None:
         reply.waited = self.patience if within is None else within
-        await self.transport.until(lambda: self._over(reply), reply.waited)
+        over = await self.transport.until(lambda: self._over(reply), reply.waited)
+        if not over and within is None:
+            await self._wait_on(reply)
         if not self.transport.alive:  # the way it ended is known a moment later
             await self.transport.until(lambda: self._exit is not None, 1.0)
         self._collect(reply)
+
+    async def _wait_on(self, reply: Reply) -> None:
+        """Give a slow server as long as a start may take, until one answer has not come even then."""
+        more = self.lab.limits.start - reply.waited
+        if self.lab.hung or more <= 0 or reply.call is None or reply.call.request.method in UNSURE:
+            return
+        self.lab.hung = not await self.transport.until(lambda: self._over(reply), more)
+        reply.waited += more
 
     def _over(self, reply: Reply) -> bool:
         if reply.exchange is not None:

@@ -13,6 +13,8 @@ OWN = ("base", "stdio", "http", "versioning", "tools", "cancel")
 """The areas under which a deliberately malformed message of ours may break rules."""
 
 
+ACCEPTED = 202
+
 OVERTAKEN = 0.3
 """Seconds by which the fence's answer may overtake another."""
 
@@ -63,6 +65,8 @@ def refused(
         peer.suspect(id, reply, f"error {code}")
     elif reply.answer is None and peer.kind == "stdio":
         peer.suspect(id, reply, f"error {code}", "no answer before the fence's")
+    elif reply.answer is None and reply.status == ACCEPTED:  # perhaps it was taken for a broken response
+        peer.suspect(id, reply, f"error {code}")
     else:
         peer.broken(id, reply, f"error {code}")
 

@@ -26,6 +26,7 @@ def counted(engine: Engine, records: Iterable[Record]) -> tuple[list[object], Co
     return [verdict for verdict in verdicts if verdict.is_finding], held
 
 
+@pytest.mark.timeout(300)
 def test_counting_comes_to_what_the_verdicts_are_in_every_case() -> None:
     for path, case in CASES:
         asked, vouched = (
